@@ -105,7 +105,7 @@ describe('a transaction of the ledger', () => {
   });
 });
 
-it('auctions see the vault alone', async () => {
+it('auctions see only the vault', async () => {
   const key = { account: 'ada', venue: 'a', asset: '' };
   await post(
     ['system:venue', 'chain', 'a', '', 'external', -100],

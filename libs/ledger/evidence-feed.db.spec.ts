@@ -74,7 +74,7 @@ describe('evidence feed', () => {
     expect(rows).toEqual([{ amount: 5, source_sequence: 3 }]);
   });
 
-  it('skips its turn while another worker has the lock', async () => {
+  it('skips its round while another worker has the lock', async () => {
     await database.pool.query('update risk.evidence set risk_valid_until = now()');
     const other = await database.pool.connect();
     await other.query('begin; select pg_advisory_xact_lock(7210554317)');

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it('a database has just the tables that its migrations are said to make, however far it was brought', async () => {
+it('a database has exactly the tables that its migrations are listed with, after each migration', async () => {
   const timeOf = (name: string): number => Number(name.slice(-'1790000000000'.length));
   const inOrder = [...allMigrations].sort((one, other) => timeOf(one.name) - timeOf(other.name));
   for (let many = 1; many <= inOrder.length; many += 1) {

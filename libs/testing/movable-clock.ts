@@ -9,8 +9,8 @@ interface Timer {
 }
 
 /**
- * Time as it passes, for what waits for a real database, until the test moves it: forward in a leap that runs the timers it
- * passes, to a stop, or the wall alone, as when somebody sets the machine's clock.
+ * Real time, for code that waits for a real database, until the test moves it. The test can leap forward (which runs the timers
+ * on the way), stop the clock, or shift only the wall clock, as an operator might.
  */
 export class MovableClock implements Clock {
   private readonly timers = new Set<Timer>();
@@ -25,7 +25,7 @@ export class MovableClock implements Clock {
     return (this.stoppedAt ?? process.hrtime.bigint()) + this.leaps;
   }
 
-  /** Timers run on while the clock that everybody reads stands still. */
+  /** Timers continue while the readable clock stands still. */
   private timerNanos(): bigint {
     return process.hrtime.bigint() + this.leaps;
   }
@@ -34,7 +34,7 @@ export class MovableClock implements Clock {
     return this.trueEpochNanos() + this.wallShift;
   }
 
-  /** What a clock that nobody has set wrongly says. */
+  /** The time of a wall clock that was not shifted. */
   trueEpochNanos(): bigint {
     return this.wallAtZero + this.monotonicNanos();
   }
@@ -57,7 +57,7 @@ export class MovableClock implements Clock {
     this.runDue();
   }
 
-  /** Leaps to the moment given, which must lie ahead, and shows that moment until it goes on. */
+  /** Leaps to this moment, which must be in the future, and stays there until `goOn`. */
   stopAtEpoch(nanos: bigint): void {
     this.stoppedAt = process.hrtime.bigint();
     this.leapNanos(nanos - this.epochNanos());
@@ -70,7 +70,7 @@ export class MovableClock implements Clock {
     this.runDue();
   }
 
-  /** No timer runs, whatever the time, until `letTimersRun`: as on a machine that is late with everything. */
+  /** No timer runs until `letTimersRun`, as on a machine under heavy load. */
   holdTimers(): void {
     this.areTimersHeld = true;
   }
@@ -80,12 +80,12 @@ export class MovableClock implements Clock {
     this.runDue();
   }
 
-  /** The wall clock says so much more (or less) than before; no time has passed. */
+  /** Shifts the wall clock against the true time. No time passes. */
   setWall(millisFromTruth: number): void {
     this.wallShift = BigInt(millisFromTruth) * NANOS_PER_MILLI;
   }
 
-  /** Nothing that still waits may keep a test alive or run into the next one. */
+  /** Timers that are left must not keep a test alive or run into the next one. */
   forgetTimers(): void {
     this.timers.clear();
     clearTimeout(this.wake);
@@ -96,7 +96,7 @@ export class MovableClock implements Clock {
     const now = this.timerNanos();
     const due = [...this.timers].filter((timer) => timer.due <= now).sort((a, b) => (a.due < b.due ? -1 : 1));
     for (const timer of due) {
-      // One of the others may have cancelled it.
+      // Another due timer may have cancelled it.
       if (this.timers.delete(timer)) timer.action();
     }
     this.arm();

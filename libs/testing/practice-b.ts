@@ -15,7 +15,7 @@ interface AxiosModule {
   readonly default: { create(options: { readonly validateStatus: () => boolean }): Axios };
 }
 
-/** The client signs through its transport, so each account needs one of its own. */
+/** The client signs through its transport, so each account needs a transport of its own. */
 const clientRequire = createRequire(createRequire(import.meta.url).resolve('kalshi-typescript'));
 const { default: transport } = clientRequire('axios') as AxiosModule;
 
@@ -25,7 +25,7 @@ export interface BKeys {
   readonly private_key_pem: string;
 }
 
-/** The published client of the venue, signing for one account. Refusals are answers, not exceptions. */
+/** The published client of the venue, signing for one account. Refusals are replies, not exceptions. */
 export interface BClient {
   readonly account: string;
   readonly keys: BKeys;
@@ -54,7 +54,7 @@ export function clientOfB(port: number, keys: BKeys): BClient {
 export interface PracticeB {
   readonly open: OpenVenue;
   readonly admin: AdminServer;
-  /** What the admin surface answers. */
+  /** The reply of the admin surface. */
   call(
     method: string,
     path: string,
@@ -62,7 +62,7 @@ export interface PracticeB {
   ): Promise<{ readonly status: number; readonly body: unknown }>;
   account(dollars?: string): Promise<BClient>;
   market(more?: object): Promise<string>;
-  /** The venue as it comes back from what is on disk at this moment, beside the one that goes on. */
+  /** Another instance of the venue, restarted from a copy of its files, while the first one goes on. */
   restarted(): Promise<PracticeB>;
   close(): Promise<void>;
 }
@@ -114,7 +114,7 @@ function served(open: OpenVenue, admin: AdminServer, folder: string): PracticeB 
   };
 }
 
-/** As the client signs, for what it has no call for. */
+/** Headers signed like the client's, for calls that the client does not have. */
 export function signedHeaders(
   { key_id, private_key_pem }: BKeys,
   method: string,

@@ -10,7 +10,7 @@ import { openVenue, type OpenVenue } from '#libs/practice/open-venue.js';
 import { VENUE_KINDS } from '#libs/practice/venues/venue-kinds.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 
-/** The published client of the venue: the account's own key, and an agent of it that trades. */
+/** The published client of the venue: the account's own key, and an agent that trades for it. */
 export interface EClient {
   readonly address: `0x${string}`;
   readonly owner: ExchangeClient;
@@ -22,9 +22,9 @@ export interface PracticeE {
   readonly url: string;
   readonly adminPort: number;
   readonly info: InfoClient;
-  /** What the admin surface answers. */
+  /** The reply of the admin surface. */
   call(method: string, at: string, body?: object): Promise<unknown>;
-  /** With an agent, and money where not told otherwise. */
+  /** An account with an agent, and with money by default. */
   account(dollars?: string): Promise<EClient>;
   market(more?: object): Promise<number>;
   close(): Promise<void>;

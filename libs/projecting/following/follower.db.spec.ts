@@ -14,7 +14,7 @@ import { projectionLag } from './lag.js';
 jest.setTimeout(60_000);
 
 const clock = new SystemClock();
-/** Ten times as fast, for cases that do not depend on timing. */
+/** Ten times as fast, for tests that do not depend on timing. */
 const brisk: Clock = {
   epochNanos: () => clock.epochNanos(),
   monotonicNanos: () => clock.monotonicNanos(),
@@ -36,7 +36,7 @@ async function truncate(): Promise<void> {
   await database.pool.query('truncate tally.offsets, tally.counts');
 }
 
-/** The journals of several shards; a test reveals the records of each step by step. */
+/** The journals of several shards. A test reveals their records step by step. */
 class GrowingJournals implements JournalReader {
   readonly shown = new Map<number, number>();
   unreadable = false;
@@ -64,7 +64,7 @@ class GrowingJournals implements JournalReader {
   }
 
   entries(): Promise<JournalEntry[]> {
-    throw new Error('nobody asks for single entries');
+    throw new Error('single entries are not requested here');
   }
 
   async heads(shards = [...this.shown.keys()]): Promise<Map<number, number>> {
@@ -146,7 +146,7 @@ describe('a follower', () => {
     expect(second.shards.size).toBe(3);
   });
 
-  it('goes on when its connections have been cut', async () => {
+  it('continues after its connections were cut', async () => {
     const reader = journals();
     reader.show(0, 10);
     const faults: unknown[] = [];
@@ -165,7 +165,7 @@ describe('a follower', () => {
     expect(rows).toEqual([{ held: 3 }]);
   });
 
-  it('tries again when the journal could not be read', async () => {
+  it('retries when the journal could not be read', async () => {
     const reader = journals();
     reader.unreadable = true;
     reader.show(0, 10);
@@ -211,13 +211,13 @@ describe('a follower', () => {
     await follower.stop();
     reader.show(0, 12);
     const faults: unknown[] = [];
-    const heir = follow(reader, faults);
+    const successor = follow(reader, faults);
     await until(() => faults.length > 0);
-    expect(heir.canRead).toBe(false);
+    expect(successor.canRead).toBe(false);
     expect(faults).toEqual([expect.objectContaining({ shard: 0, sequence: 20 })]);
     reader.show(0, 25);
     await until(() => isAt(25));
-    expect(heir.canRead).toBe(true);
+    expect(successor.canRead).toBe(true);
   });
 
   it('stops at an invalid record, and continues by itself once that is removed', async () => {
@@ -238,7 +238,7 @@ describe('a follower', () => {
     await until(() => isAt(15, 20));
   });
 
-  it('follows the others if one is wrong from the start, and that one once it is repaired', async () => {
+  it('follows the other shards if one is damaged from the start, and that one once it is repaired', async () => {
     const reader = journals();
     reader.show(0, 10);
     reader.show(1, 10);
@@ -255,7 +255,7 @@ describe('a follower', () => {
     await until(() => follower.canRead && follower.hasCaughtUp);
   });
 
-  it('that has projected removed records asks for a rebuild, and continues after it', async () => {
+  it('asks for a rebuild after projected records were removed, and continues after the rebuild', async () => {
     const reader = journals();
     reader.show(0, 10);
     const faults: unknown[] = [];
@@ -274,23 +274,23 @@ describe('a follower', () => {
     expect(follower.canRead).toBe(true);
   });
 
-  it('that lost its shards while it could not read notices when it can again', async () => {
+  it('that lost its shards while it could not read notices when it can read again', async () => {
     const reader = journals();
     const follower = follow(reader);
     await until(() => follower.shards.size === 3);
     reader.headless = true;
     await until(() => !follower.canRead);
-    const heir = follow(journals());
+    const successor = follow(journals());
     await database.pool.query(
       `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()
          and database = (select oid from pg_database where datname = current_database())`,
     );
-    await until(() => heir.shards.size === 3);
+    await until(() => successor.shards.size === 3);
     await until(() => follower.shards.size === 0);
     expect(follower.canRead).toBe(false);
     reader.headless = false;
     await until(() => follower.canRead);
-    expect(heir.shards.size).toBe(3);
+    expect(successor.shards.size).toBe(3);
   });
 
   it('notices when it can no longer read, although it had caught up', async () => {

@@ -8,7 +8,7 @@ import { Projector, transactionsOf } from '../projector.js';
 import { Follower } from './follower.js';
 
 /** No server listens there. */
-const NOWHERE = 'postgres://nobody@127.0.0.1:1/none';
+const NOWHERE = 'postgres://nouser@127.0.0.1:1/none';
 
 const clock = new MovableClock();
 const pool = openPool(NOWHERE, { applicationName: 'follower', max: 1 });
@@ -18,7 +18,7 @@ afterEach(async () => {
   await pool.end();
 });
 
-it('that cannot find out which shards are its own for long reports that, but not at the first fault', async () => {
+it('a follower that cannot find out for long which shards are its own reports that, but not at the first fault', async () => {
   const faults: unknown[] = [];
   const follower = new Follower({
     pool,

@@ -133,7 +133,7 @@ describe('the lag of projections', () => {
     await eventually(() => expect(lag.stands(ALL)).toBe(false));
   });
 
-  it('shows a shard as stalled, and not projected, when its offset is beyond the end of the journal', async () => {
+  it('shows a shard as stalled, and not projected, when its offset is past the end of the journal', async () => {
     await stand(2, 12);
     heads.set(1, 11);
     await stand(1, 1_000);

@@ -19,7 +19,7 @@ afterAll(() => {
   return database.drop();
 });
 
-it('are kept while they are renewed, and go to others when they were not renewed for long', async () => {
+it('leases are kept while they are renewed, and go to others after they were not renewed for long', async () => {
   const [first, second] = [0, 1].map(() => new ShardLeases(database.pool, 'tally', SHARDS, IDLE_MS)) as [
     ShardLeases,
     ShardLeases,

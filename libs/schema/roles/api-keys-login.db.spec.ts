@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe('with the login of gateways', () => {
-  it('keys are made, changed, rotated, used, granted and revoked', async () => {
+  it('keys can be created, changed, rotated, used, granted and revoked', async () => {
     const { service, access } = gateway.keys;
     const { triple } = await newKey(gateway, trader);
     const { client_id } = triple;
@@ -71,16 +71,16 @@ describe('with the login of gateways', () => {
 
   it.each<[string, (id: string) => string, string]>([
     [
-      'a revoked key is not brought back',
+      'a revoked key cannot be restored',
       (id) => `update identity.api_keys set revoked_at = null where client_id = '${id}'`,
       REFUSED,
     ],
-    ['a key gets no other scopes', () => `update identity.api_keys set scopes = '{*}'`, DENIED],
-    ['a key gets no other user', () => `update identity.api_keys set account_id = gen_random_uuid()`, DENIED],
-    ['no key disappears', () => `delete from identity.api_keys`, DENIED],
-    ['no change is hidden', () => `update identity.version set api_keys = 1`, DENIED],
-    ['nobody is said to have failed', () => `insert into identity.auth_failures values ('x', now())`, DENIED],
-    ['no verdict disappears', () => `delete from identity.api_access`, DENIED],
+    ['the scopes of a key cannot be changed', () => `update identity.api_keys set scopes = '{*}'`, DENIED],
+    ['the user of a key cannot be changed', () => `update identity.api_keys set account_id = gen_random_uuid()`, DENIED],
+    ['no key can be deleted', () => `delete from identity.api_keys`, DENIED],
+    ['no change can be hidden', () => `update identity.version set api_keys = 1`, DENIED],
+    ['no failure can be invented', () => `insert into identity.auth_failures values ('x', now())`, DENIED],
+    ['no access decision can be deleted', () => `delete from identity.api_access`, DENIED],
   ])('%s', async (_what, statement, code) => {
     expect(await logins.attempt('gateway', statement(revoked.triple.client_id))).toBe(code);
   });
@@ -103,7 +103,7 @@ describe('with the login of data', () => {
     `update identity.api_keys set revoked_at = null`,
     `update identity.api_access set enabled = true`,
     `select * from identity.login_failures`,
-  ])('callers are recognised, and none is made or changed: %s', async (statement) => {
+  ])('callers are recognized, and none can be created or changed: %s', async (statement) => {
     expect(await logins.attempt('data', statement)).toBe(DENIED);
   });
 });

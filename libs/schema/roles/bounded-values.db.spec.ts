@@ -25,7 +25,7 @@ const fenceTo = (epoch: number | string): string =>
 const inKafka = `insert into journal.home (family, cluster_id, topic_prefix) values ('auction', 'c', 't')`;
 
 describe('the login of owners', () => {
-  it('can make no epoch so great that none fits behind it, however often it raises it', async () => {
+  it('cannot set an epoch so high that none can follow, however often it raises it', async () => {
     expect(await attempt('owner', shardTo(6))).toBe('done');
     expect(await attempt('owner', shardTo(LAST_INTEGER))).toBe(REFUSED);
     expect(await attempt('owner', shardTo(LAST_INTEGER - 1))).toBe(REFUSED);
@@ -38,12 +38,12 @@ describe('the login of owners', () => {
     ).toBe(REFUSED);
   });
 
-  it('can take no epoch back, after which nobody could begin', async () => {
+  it('cannot lower an epoch, after which no owner could begin', async () => {
     expect(await attempt('owner', shardTo(4))).toBe(REFUSED);
     expect(await attempt('owner', `update journal.shards set shard = 2 where shard = 0`)).toBe(REFUSED);
   });
 
-  it('cannot put the fence in front of the epoch of its shard', async () => {
+  it("cannot put the fence ahead of its shard's epoch", async () => {
     expect(await attempt('owner', `${shardTo(6)}; ${fenceTo(6)}`)).toBe('done');
     expect(await attempt('owner', fenceTo(5))).toBe('done');
     expect(await attempt('owner', fenceTo(6))).toBe(REFUSED);
@@ -52,14 +52,14 @@ describe('the login of owners', () => {
     expect(await attempt('owner', `insert into risk.shard_fence values (1, 5)`)).toBe('done');
   });
 
-  it('raises the fence to what a topic says, but not beyond what take-overs can have come to', async () => {
+  it('can raise the fence to the epoch of a topic, but not further than take-overs can have come', async () => {
     expect(await attempt('owner', `${inKafka}; ${fenceTo(900)}`)).toBe('done');
     expect(await attempt('owner', `${inKafka}; ${fenceTo(LAST_INTEGER)}`)).toBe(REFUSED);
     expect(await attempt('owner', `${inKafka}; ${fenceTo(BEYOND_NUMBERS)}`)).toBe(REFUSED);
   });
 });
 
-it('who owns the tables may put an epoch and a fence right', async () => {
+it('the table role may repair an epoch and a fence', async () => {
   const client = await logins.database.pool.connect();
   try {
     await client.query(`begin; ${fenceTo(1)}; ${shardTo(3)}`);
@@ -71,7 +71,7 @@ it('who owns the tables may put an epoch and a fence right', async () => {
 
 const NUMBERS = `('bigint'::regtype, 'timestamptz'::regtype)`;
 
-/** Columns of such types that have no constraint of that name. */
+/** The columns of these types that have no constraint of that name. */
 async function withoutBound(types: string, suffix: string): Promise<string[]> {
   const { rows } = await logins.database.pool.query<{ place: string }>(
     `select a.attrelid::regclass || '.' || a.attname as place
@@ -83,7 +83,7 @@ async function withoutBound(types: string, suffix: string): Promise<string[]> {
   return rows.map(({ place }) => place);
 }
 
-describe('what everybody reads', () => {
+describe('rows that all processes read', () => {
   it.each<[DatabaseRole, string, string]>([
     [
       'operations',
@@ -91,8 +91,8 @@ describe('what everybody reads', () => {
       `insert into control.accounts_policy (account_id, may_quote, may_create, venues, max_quantity_atoms)
       values (gen_random_uuid(), true, true, '{}', ${BEYOND_NUMBERS})`,
     ],
-    ['owner', 'a freeze for ever', `insert into control.protection_state values ('a', now(), 'infinity')`],
-    ['owner', 'a freeze from ever', `insert into control.protection_state values ('a', '-infinity', now())`],
+    ['owner', 'a freeze without end', `insert into control.protection_state values ('a', now(), 'infinity')`],
+    ['owner', 'a freeze without beginning', `insert into control.protection_state values ('a', '-infinity', now())`],
     [
       'gateway',
       'a key without an end',
@@ -108,21 +108,21 @@ describe('what everybody reads', () => {
       'a year of five digits',
       `insert into control.protection_state values ('a', '10000-01-01', now())`,
     ],
-  ])('%s cannot make unreadable by %s', async (role, _what, statement) => {
+  ])('cannot be made unreadable by %s: %s', async (role, _what, statement) => {
     expect(await attempt(role, statement)).toBe(OUT_OF_BOUNDS);
   });
 
-  it('has bounds in every column, whoever adds one', async () => {
+  it('have limits in every column, including new ones', async () => {
     expect(
       await withoutBound(`in ${NUMBERS} and c.oid <> 'journal.records'::regclass`, '_can_be_read'),
     ).toEqual([]);
   });
 });
 
-/** A few megabytes on the disk, and more than anybody can take out of the database. */
+/** A few megabytes on disk, but too much for any process to read. */
 const ENDLESS = `repeat('x', 300000000)`;
 
-describe('what has no room with who reads it', () => {
+describe('values that are too long for their readers', () => {
   it.each<[DatabaseRole, string, string]>([
     [
       'gateway',
@@ -164,58 +164,58 @@ describe('what has no room with who reads it', () => {
       `insert into completed.auctions (auction_id, opened_at, sequence, events, shard, status, state)
        values (gen_random_uuid(), 1, 1, 1, 0, 'OPEN', ${ENDLESS})`,
     ],
-  ])('%s cannot write: %s', async (role, _what, statement) => {
+  ])('cannot be written by %s: %s', async (role, _what, statement) => {
     expect(await attempt(role, statement)).toBe(OUT_OF_BOUNDS);
   });
 
-  it('has bounds in every column, whoever adds one', async () => {
+  it('are limited in every column, including new ones', async () => {
     const short = `('integer'::regtype, 'smallint'::regtype, 'boolean'::regtype, 'uuid'::regtype)`;
     expect(await withoutBound(`not in ${NUMBERS} and a.atttypid not in ${short}`, '_has_room')).toEqual([]);
   });
 });
 
-it('what was written before there were bounds is found as the runbook says', async () => {
+it('values from before the limits are found as the runbook says', async () => {
   const runbook = readFileSync('docs/operate/database.md', 'utf8');
   const [, query = ''] = /#+ Values that cannot be read[^]*?```sql\n([^]*?)```/.exec(runbook) ?? [];
   const client = await logins.database.pool.connect();
-  const told: string[] = [];
-  client.on('notice', ({ message = '' }) => told.push(message));
+  const notices: string[] = [];
+  client.on('notice', ({ message = '' }) => notices.push(message));
   try {
     await client.query(query);
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
     await client.query(`begin; alter table control.groups drop constraint name_has_room;
       insert into control.groups values (gen_random_uuid(), 'x', repeat('x', 10000));
       alter table control.groups add constraint name_has_room check (octet_length(name) <= 8192) not valid`);
     await client.query(query);
-    expect(told).toEqual([expect.stringContaining('control.groups: check constraint "name_has_room"')]);
+    expect(notices).toEqual([expect.stringContaining('control.groups: check constraint "name_has_room"')]);
   } finally {
     await client.query('rollback');
     client.release(true);
   }
 });
 
-describe('who takes part', () => {
-  it('is named by a UUID: with another name among those invited no projection could go on', async () => {
-    const named = (name: string): string =>
+describe('the id of a participant', () => {
+  it('is a UUID: with another id among the invited makers no projection could continue', async () => {
+    const withId = (name: string): string =>
       `insert into control.principals values (${name}, 'n', true, true);
        insert into control.accounts_policy values (${name}, false, true, true, '{venue_a}', 1, null)`;
-    expect(await attempt('operations', named('gen_random_uuid()'))).toBe('done');
+    expect(await attempt('operations', withId('gen_random_uuid()'))).toBe('done');
     for (const name of [
       `'not a uuid'`,
       `''`,
       `upper(gen_random_uuid()::text)`,
       `gen_random_uuid() || chr(10)`,
     ]) {
-      expect([name, await attempt('operations', named(name))]).toEqual([name, REFUSED]);
-      expect([name, await attempt('operations', named(name).split(';')[1]!)]).toEqual([name, REFUSED]);
+      expect([name, await attempt('operations', withId(name))]).toEqual([name, REFUSED]);
+      expect([name, await attempt('operations', withId(name).split(';')[1]!)]).toEqual([name, REFUSED]);
     }
-    const renamed = `${named(`'00000000-0000-4000-8000-000000000001'`)}; update control.principals set account_id = 'x'`;
+    const renamed = `${withId(`'00000000-0000-4000-8000-000000000001'`)}; update control.principals set account_id = 'x'`;
     expect(await attempt('operations', renamed)).toBe(REFUSED);
   });
 });
 
-describe('journals that exist', () => {
-  it('are not said to be elsewhere by the login of owners', async () => {
+describe('existing journals', () => {
+  it('cannot be declared to be elsewhere with the login of owners', async () => {
     expect(await attempt('owner', inKafka)).toBe('done');
     const record = `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash)
       values ('auction', 0, 1, 1, 'epoch', '{}', decode(repeat('00', 32), 'hex'))`;

@@ -23,8 +23,8 @@ beforeAll(async () => {
 
 afterAll(() => logins.close());
 
-/** `table role: privileges` for each table of the database that `role` may do anything with. */
-async function standing(): Promise<string[]> {
+/** Returns `table role: privileges` for each table on which a role has any privilege. */
+async function presentGrants(): Promise<string[]> {
   const { rows } = await database.pool.query<{ line: string }>(
     `select place.oid::regclass || ' ' || replace(role.name, $1 || '_', '') || ': ' || string_agg(wish.name, ', ' order by wish.at)
        as line
@@ -41,7 +41,7 @@ async function standing(): Promise<string[]> {
   return rows.map(({ line }) => line);
 }
 
-/** `maintain` came with PostgreSQL 17. */
+/** PostgreSQL has `maintain` since version 17. */
 async function knownPrivileges(): Promise<string[]> {
   const { rows } = await database.pool.query<{ version: number }>(
     `select current_setting('server_version_num')::int as version`,
@@ -60,10 +60,10 @@ const WANTED = Object.entries(GRANTS)
 
 describe('the roles of the database', () => {
   it('may do with each table what grants.ts says, and nothing else', async () => {
-    expect((await standing()).sort()).toEqual(WANTED);
+    expect((await presentGrants()).sort()).toEqual(WANTED);
   });
 
-  it('covers every table that there is', async () => {
+  it('grants.ts names every table', async () => {
     const { rows } = await database.pool.query<{ name: string }>(
       `select schemaname || '.' || tablename as name from pg_tables
        where schemaname not in ('pg_catalog', 'information_schema') order by 1`,
@@ -87,10 +87,10 @@ describe('the roles of the database', () => {
     ],
     [
       'gateway',
-      'say that an award has failed',
+      'record that an award has failed',
       `insert into custody.settlements values (gen_random_uuid(), 'FAILED', 'x', null, null, now())`,
     ],
-    ['gateway', 'set something aside', `update risk.reserved set shard_0 = 1`],
+    ['gateway', 'reserve an amount', `update risk.reserved set shard_0 = 1`],
     [
       'gateway',
       'vouch for funds',
@@ -98,7 +98,7 @@ describe('the roles of the database', () => {
     ],
     [
       'gateway',
-      'make an account',
+      'create an account',
       `insert into identity.users values (gen_random_uuid(), 'a@b', 'a@b', 'a', 'x')`,
     ],
     ['gateway', 'change a password', `update identity.users set password_hash = 'x'`],
@@ -106,28 +106,28 @@ describe('the roles of the database', () => {
     ['gateway', 'widen the policy', `update control.accounts_policy set may_quote = true`],
     ['gateway', 'list a contract', `update control.contracts set status = 'TRADING'`],
     ['gateway', 'hide a revocation', `update identity.version set revocations = 1`],
-    ['gateway', 'say that a halt is of something else', `update control.halts set target = 'v'`],
-    ['gateway', 'let a revocation end sooner', `update identity.revocations set expires_at = now()`],
-    ['gateway', 'rewrite what operators did', `update control.operator_actions set operator = 'nobody'`],
-    ['gateway', 'rewrite who read what', `delete from audit.reads`],
+    ['gateway', 'change the target of a halt', `update control.halts set target = 'v'`],
+    ['gateway', 'shorten a revocation', `update identity.revocations set expires_at = now()`],
+    ['gateway', 'rewrite what operators did', `update control.operator_actions set operator = 'other'`],
+    ['gateway', 'delete from the audit of reads', `delete from audit.reads`],
     ['gateway', 'write a projection', `update completed.auctions set status = 'CLOSED'`],
     ['owner', 'read password hashes', `select from identity.users`],
     ['owner', 'change a journal record', `update journal.records set payload = '{}'`],
     ['owner', 'remove a journal record', `delete from journal.records`],
     [
       'owner',
-      'say when the database took a record',
+      'set the time at which a record was written',
       `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash, recorded_at)
        values ('auction', 0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'), '2001-01-01')`,
     ],
     [
       'owner',
-      'say since when a shard has seals',
+      'set the time since which a shard has seals',
       `insert into journal.sealed (family, shard, sequence, since) values ('auction', 0, 1, '2001-01-01')`,
     ],
     [
       'owner',
-      'say that an award was settled',
+      'record that an award was settled',
       `insert into custody.settlements (award_id, outcome, transaction_id, recorded_at) values (gen_random_uuid(), 'SETTLED', 1, now())`,
     ],
     ['owner', 'move money', `update custody.balances set amount = 1`],
@@ -137,7 +137,7 @@ describe('the roles of the database', () => {
       `insert into custody.transactions (kind, recorded_at) values ('OPENING', now())`,
     ],
     ['owner', 'vouch for funds', `update risk.evidence set amount = 1`],
-    ['owner', 'change what stands for an award', `update custody.settlements set outcome = 'SETTLED'`],
+    ['owner', 'change the settlement of an award', `update custody.settlements set outcome = 'SETTLED'`],
     ['owner', 'widen the policy', `update control.accounts_policy set max_quantity_atoms = 1`],
     ['settler', 'move money without entries', `update custody.balances set amount = 1`],
     [
@@ -151,7 +151,7 @@ describe('the roles of the database', () => {
       `insert into custody.entries values (1, 'a', 'vault', 'v', '', 'available', 1)`,
     ],
     ['settler', 'name an opening', `insert into custody.openings values ('wire-1', 1)`],
-    ['settler', 'change what stands for an award', `update custody.settlements set venue = 'v'`],
+    ['settler', 'change the settlement of an award', `update custody.settlements set venue = 'v'`],
     [
       'settler',
       'give an award up',
@@ -160,7 +160,7 @@ describe('the roles of the database', () => {
     ['settler', 'change an entry', `update custody.entries set amount = 1`],
     ['settler', 'raise a limit', `update custody.limits set amount = 1`],
     ['settler', 'read a journal', `select from journal.records`],
-    ['settler', 'set something free', `update risk.reserved set shard_0 = 0`],
+    ['settler', 'release a reserved amount', `update risk.reserved set shard_0 = 0`],
     ['projector', 'append to a journal', `insert into journal.shards values ('auction', 0, 7)`],
     ['projector', 'read who may log in', `select from identity.enrolments`],
     ['projector', 'read the policy', `select from control.accounts_policy`],
@@ -179,7 +179,7 @@ describe('the roles of the database', () => {
     expect(await attempt(role, statement)).toBe(DENIED);
   });
 
-  it.each(DATABASE_ROLES)('%s cannot take a guard away', async (role) => {
+  it.each(DATABASE_ROLES)('%s cannot remove a guard', async (role) => {
     const statements = [
       'alter table custody.entries disable trigger entries_stay',
       'truncate control.operator_actions',
@@ -194,7 +194,7 @@ describe('the roles of the database', () => {
       expect([statement, await attempt(role, statement)]).toEqual([statement, DENIED]);
   });
 
-  it.each(DATABASE_ROLES)('%s can call nothing but what grants.ts says', async (role) => {
+  it.each(DATABASE_ROLES)('%s can call only the functions that grants.ts names', async (role) => {
     const { rows } = await database.pool.query<{ name: string }>(
       `select p.oid::regprocedure::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
        where n.nspname not in ('pg_catalog', 'information_schema') and has_function_privilege($1, p.oid, 'execute') order by 1`,
@@ -204,11 +204,11 @@ describe('the roles of the database', () => {
     expect(rows.map((row) => row.name)).toEqual(called.map(([call]) => call.replaceAll(', ', ',')).sort());
   });
 
-  it.each(DATABASE_ROLES)('%s cannot have a guard act on a table of its own', async (role) => {
+  it.each(DATABASE_ROLES)('%s cannot attach the trigger of a guard to a table of its own', async (role) => {
     expect(await attempt(role, 'create temporary table e (x int)')).toBe(
       MAY_MAKE_TEMPORARY.includes(role) ? 'done' : DENIED,
     );
-    // Even where it has got hold of a table.
+    // Not even to a table on which it was granted every right.
     await database.pool.query(`create table public.own_of_${role} (account_id text)`);
     await database.pool.query(`grant all on public.own_of_${role} to ${roleName(name, role)}`);
     for (const call of ['custody.post_entries', 'risk.make_room_for_holds', 'control.bump_version']) {
@@ -218,7 +218,7 @@ describe('the roles of the database', () => {
     await database.pool.query(`drop table public.own_of_${role}`);
   });
 
-  it('gateway cannot impose or lift a halt that the book of operators does not have', async () => {
+  it('gateway cannot impose or lift a halt without an entry in the log of operators', async () => {
     const [halt, entry] = ['00000000-0000-4000-8000-000000000001', 'control.operator_actions'];
     const imposed = `insert into control.halts (halt_id, scope, what, reason, created_by, created_at)
       values ('${halt}', 'GLOBAL', '{QUOTE}', 'r', 'o', now())`;
@@ -230,16 +230,16 @@ describe('the roles of the database', () => {
     const end = 'set constraints all immediate';
     expect(await attempt('gateway', `${imposed}; ${end}`)).toBe(REFUSED);
     expect(await attempt('gateway', `${imposed}; ${booked('IMPOSE_HALT')}; ${end}`)).toBe('done');
-    const standing = `${imposed}; ${booked('IMPOSE_HALT')}`;
-    expect(await attempt('gateway', `${standing}; ${end}; ${lifted}`)).toBe(REFUSED);
-    expect(await attempt('gateway', `${standing}; ${lifted}; ${booked('LIFT_HALT')}; ${end}`)).toBe('done');
+    const presentGrants = `${imposed}; ${booked('IMPOSE_HALT')}`;
+    expect(await attempt('gateway', `${presentGrants}; ${end}; ${lifted}`)).toBe(REFUSED);
+    expect(await attempt('gateway', `${presentGrants}; ${lifted}; ${booked('LIFT_HALT')}; ${end}`)).toBe('done');
     const again = `update control.halts set lifted_by = null, lifted_at = null where halt_id = '${halt}'`;
-    expect(await attempt('gateway', `${standing}; ${lifted}; ${booked('LIFT_HALT')}; ${end}; ${again}`)).toBe(
+    expect(await attempt('gateway', `${presentGrants}; ${lifted}; ${booked('LIFT_HALT')}; ${end}; ${again}`)).toBe(
       REFUSED,
     );
   });
 
-  it('gateway cannot take a revocation away before its token is over', async () => {
+  it('gateway cannot remove a revocation before its token has expired', async () => {
     const forgotten = 'delete from identity.revocations';
     for (const [ends, comes] of [
       [`now() + interval '1 second'`, REFUSED],
@@ -253,7 +253,7 @@ describe('the roles of the database', () => {
     }
   });
 
-  it('owner may write all of a row that the database does not give', async () => {
+  it('owner may write all columns that the database does not set itself', async () => {
     for (const statement of [
       `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash, seal)
        values ('auction', 0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'), null)`,
@@ -265,7 +265,7 @@ describe('the roles of the database', () => {
       expect([statement, await attempt('owner', statement)]).toEqual([statement, 'done']);
   });
 
-  it('lets the triggers do what their callers may not', async () => {
+  it('triggers may do what their callers may not', async () => {
     const grouped = `insert into control.groups values (gen_random_uuid(), 'o', 'n')`;
     expect(await attempt('gateway', grouped)).toBe('done');
     const revoked = `insert into identity.revocations values (gen_random_uuid(), 'TOKEN', now(), now(), 0)`;
@@ -276,7 +276,7 @@ describe('the roles of the database', () => {
     const posted = `select custody.claim_settlement('${award}');
       select custody.post_settlement('${award}', 'v', 'c/YES', 0, '{b,system:escrow,a,b,system:issuer,system:issuer}',
         '{"","",c/YES,c/NO,c/YES,c/NO}', '{-1,1,1,1,-1,-1}')`;
-    // Nobody has that atom, and nobody says that it may not be entered.
+    // No account has that atom, and no other rule refuses the entries.
     expect(await attempt('settler', posted)).toBe('23514');
     expect(await attempt('owner', posted)).toBe(DENIED);
     expect(await attempt('settler', `select from custody.lock_balances('{a}', '{v}', '{}')`)).toBe('done');
@@ -284,16 +284,16 @@ describe('the roles of the database', () => {
   });
 });
 
-describe('preparing them again', () => {
-  it('takes back what somebody has granted beside them', async () => {
+describe('preparing the roles again', () => {
+  it('revokes other grants that were made by hand', async () => {
     await database.pool.query(`grant update on custody.balances to ${roleName(name, 'gateway')}`);
     await database.pool.query(`grant update (email) on identity.users to ${roleName(name, 'gateway')}`);
-    expect((await standing()).sort()).not.toEqual(WANTED);
+    expect((await presentGrants()).sort()).not.toEqual(WANTED);
     await prepareDatabaseRoles(database.url, logins.passwords);
-    expect((await standing()).sort()).toEqual(WANTED);
+    expect((await presentGrants()).sort()).toEqual(WANTED);
   });
 
-  it('leaves the limits and settings that an operator gave a role', async () => {
+  it('keeps the limits and settings that an operator gave a role', async () => {
     const role = roleName(name, 'settler');
     await database.pool.query(
       `alter role ${role} connection limit 7; alter role ${role} set work_mem = '1MB'`,
@@ -306,7 +306,7 @@ describe('preparing them again', () => {
     expect(rows).toEqual([{ most: 7, settings: ['work_mem=1MB'] }]);
   });
 
-  it('changes passwords, and shuts out whoever has none', async () => {
+  it('changes passwords, and locks out roles without one', async () => {
     const passwords: RolePasswords = Object.fromEntries(
       Object.entries({ ...logins.passwords, gateway: 'another' }).filter(([role]) => role !== 'settler'),
     );
@@ -333,6 +333,6 @@ describe('preparing them again', () => {
       clock: new SystemClock(),
       say: () => undefined,
     }).run();
-    expect((await standing()).sort()).toEqual(WANTED);
+    expect((await presentGrants()).sort()).toEqual(WANTED);
   });
 });

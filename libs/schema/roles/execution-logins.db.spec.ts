@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => logins.close());
 
-describe('the login of gateways, and switches', () => {
+describe('switches, with the login of gateways', () => {
   const user = randomUUID();
   const halted = (columns = '', values = ''): string =>
     `insert into execution_control.switches (exchange_id${columns}, mode) values ('venue_b'${values}, 'halted')`;
@@ -27,7 +27,7 @@ describe('the login of gateways, and switches', () => {
      values (gen_random_uuid(), '${action}', '${JSON.stringify(input)}', 'drill', 'r')`;
   const asSaid = booked({ exchangeId: 'venue_b', mode: 'halted' });
 
-  it('sets no switch that the book of operators does not have', async () => {
+  it('are not set without an entry in the log of operators', async () => {
     for (const [deed, comes] of [
       [halted(), REFUSED],
       [`${asSaid}; ${halted()}`, 'done'],
@@ -37,7 +37,7 @@ describe('the login of gateways, and switches', () => {
       expect([deed, await logins.attempt('gateway', `${deed}; ${END}`)]).toEqual([deed, comes]);
   });
 
-  it('sets none but the one that the book names', async () => {
+  it('are set only as the entry says', async () => {
     for (const [columns, values] of [
       [', side', `, 'buy'`],
       [', kind', `, 'limit'`],
@@ -50,7 +50,7 @@ describe('the login of gateways, and switches', () => {
       expect(await logins.attempt('gateway', `${booked(other)}; ${halted()}; ${END}`)).toBe(REFUSED);
   });
 
-  it('takes none back by an entry of earlier, and says of none since when', async () => {
+  it('are not reset by an earlier entry, and their start time cannot be set', async () => {
     const pool = openPool(urlAs(logins.database.url, 'gateway', logins.passwords.gateway), {
       ...{ applicationName: 'gateway-login', max: 1 },
     });
@@ -68,7 +68,7 @@ describe('the login of gateways, and switches', () => {
     }
   });
 
-  it('sets by the operators what they may, everywhere in the tree', async () => {
+  it('can be set by operators at every level of the tree', async () => {
     const pool = openPool(urlAs(logins.database.url, 'gateway', logins.passwords.gateway), {
       ...{ applicationName: 'gateway-login', max: 1 },
     });
@@ -106,12 +106,12 @@ it.each([
   ['owner', 'execution', DENIED],
   ['ingest', 'data', 'done'],
   ['ingest', 'auction', DENIED],
-] as const)('%s says where the journals of %s are: %s', async (role, family, comes) => {
+] as const)('%s sets where the journals of %s are: %s', async (role, family, comes) => {
   const home = `insert into journal.home (family, cluster_id, topic_prefix) values ('${family}', 'c', 't')`;
   expect(await logins.attempt(role, home)).toBe(comes);
 });
 
-describe('the logins of cells, owners and ingest, and journals', () => {
+describe('journals, with the logins of cells, owners and ingest', () => {
   const HASH = `decode(repeat('00', 32), 'hex')`;
   const OWN = { cell: 'execution', owner: 'auction', ingest: 'data' } as const;
   const FOREIGN = {
@@ -128,7 +128,7 @@ describe('the logins of cells, owners and ingest, and journals', () => {
     `insert into journal.witness (family, shard, sequence, hash) values ('${family}', 9, 1, ${HASH})`,
     `insert into journal.accepted (family, shard, sequence, hash) values ('${family}', 9, 1, ${HASH})`,
   ];
-  /** Ingest keeps no snapshots, and restores nothing. */
+  /** Ingest keeps no snapshots and restores nothing. */
   const LESS = /snapshots|sealed|accepted|restored/;
   const heldBy = (role: keyof typeof OWN, statements: readonly string[]): readonly string[] =>
     statements.filter((statement) => role !== 'ingest' || !LESS.test(statement));
@@ -149,7 +149,7 @@ describe('the logins of cells, owners and ingest, and journals', () => {
   });
 
   it.each(['cell', 'owner', 'ingest'] as const)(
-    '%s adds to nothing but to what is of its family',
+    '%s adds only to journals of its own family',
     async (role) => {
       const here = (statement: string): string => statement.replaceAll(/\b9, /g, '8, ');
       for (const statement of heldBy(role, added(OWN[role])).map(here))
@@ -159,7 +159,7 @@ describe('the logins of cells, owners and ingest, and journals', () => {
     },
   );
 
-  it.each(['cell', 'owner', 'ingest'] as const)('%s changes and removes nothing else', async (role) => {
+  it.each(['%s changes and removes only rows of its own family', 'owner', 'ingest'] as const)('%s changes and removes nothing else', async (role) => {
     const client = await logins.connect(role, logins.passwords[role]);
     try {
       for (const statement of heldBy(role, CHANGED)) {
@@ -173,7 +173,7 @@ describe('the logins of cells, owners and ingest, and journals', () => {
     }
   });
 
-  it.each(['cell', 'owner', 'ingest', 'gateway', 'projector'] as const)('%s reads them all', async (role) => {
+  it.each(['%s reads the journals of all families', 'owner', 'ingest', 'gateway', 'projector'] as const)('%s reads them all', async (role) => {
     const client = await logins.connect(role, logins.passwords[role]);
     try {
       const { rows } = await client.query(
@@ -185,7 +185,7 @@ describe('the logins of cells, owners and ingest, and journals', () => {
     }
   });
 
-  it('a cell has nothing to do with the histories of auctions', async () => {
+  it('a cell cannot write the histories of auctions', async () => {
     const history = `insert into journal.histories values (gen_random_uuid(), 0, '{1}')`;
     expect(await logins.attempt('cell', history)).toBe(DENIED);
   });

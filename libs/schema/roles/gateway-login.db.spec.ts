@@ -30,7 +30,7 @@ const DENIED = { code: '42501' };
 
 let database: TestDatabase;
 let gateway: Gateway;
-/** What somebody does who has the login of gateways. */
+/** A connection with the login of gateways, as an intruder would use it. */
 let login: pg.Pool;
 let operations: pg.Pool;
 let administration: AccountAdministration;
@@ -56,7 +56,7 @@ afterAll(async () => {
   await dropWithRoles(database);
 });
 
-async function somebody(): Promise<{ user: NewUser; token: string; sid: string }> {
+async function loggedInUser(): Promise<{ user: NewUser; token: string; sid: string }> {
   const user = await enterUser(database.pool);
   const token = await logIn(gateway, user);
   const { sid } = jwt.decode(token) as { sid: string };
@@ -65,7 +65,7 @@ async function somebody(): Promise<{ user: NewUser; token: string; sid: string }
   return { user, token, sid };
 }
 
-/** Whether the token is good and can be refreshed, for a gateway that has followed all and for one that starts now. */
+/** Whether the token is valid and can be refreshed, for a gateway that has followed all changes and for one that starts now. */
 async function goodFor(token: string): Promise<boolean[]> {
   await gateway.watch.refresh();
   const url = urlAs(database.url, 'gateway', PASSWORDS.gateway!);
@@ -81,9 +81,9 @@ async function goodFor(token: string): Promise<boolean[]> {
 
 const NO_LONGER = [false, false, false];
 
-describe('the login of gateways, and what was revoked', () => {
-  it('cannot plant an end under a revocation that is to come', async () => {
-    const { user, token, sid } = await somebody();
+describe('revocations, with the login of gateways', () => {
+  it('cannot be prepared with an early end before the real revocation comes', async () => {
+    const { user, token, sid } = await loggedInUser();
     await login.query(
       `insert into identity.revocations (id, kind, revoked_at, expires_at, version) values ($1, 'SESSION', now(), '2000-01-01', 0)`,
       [sid],
@@ -95,7 +95,7 @@ describe('the login of gateways, and what was revoked', () => {
     expect(await goodFor(token)).toEqual(NO_LONGER);
   });
 
-  it('cannot let a revocation end sooner by a transaction that was left open', async () => {
+  it('cannot end sooner because of a transaction that was left open', async () => {
     const id = randomUUID();
     const client = await login.connect();
     try {
@@ -117,8 +117,8 @@ describe('the login of gateways, and what was revoked', () => {
     }
   });
 
-  it('cannot remove a session that is not over, so that changing the password ends it', async () => {
-    const { user, token, sid } = await somebody();
+  it('take effect, because a session that has not expired cannot be removed before its password changes', async () => {
+    const { user, token, sid } = await loggedInUser();
     await expect(login.query('delete from identity.sessions where sid = $1', [sid])).rejects.toMatchObject(
       REFUSED,
     );
@@ -126,8 +126,8 @@ describe('the login of gateways, and what was revoked', () => {
     expect(await goodFor(token)).toEqual(NO_LONGER);
   });
 
-  it('cannot move the end of a session, nor give it to somebody else', async () => {
-    const { sid } = await somebody();
+  it('of a session stay effective: its end and its account cannot be changed', async () => {
+    const { sid } = await loggedInUser();
     for (const change of [
       `max_until = now() + interval '9 years'`,
       `max_until = now()`,
@@ -138,8 +138,8 @@ describe('the login of gateways, and what was revoked', () => {
       ).rejects.toMatchObject(DENIED);
   });
 
-  it('keeps the row of a session for as long as its last token can be refreshed, and then no longer', async () => {
-    const { sid } = await somebody();
+  it('need the row of a session, which stays until its last token can no longer be refreshed', async () => {
+    const { sid } = await loggedInUser();
     const endedAgo = async (ago: string): Promise<number | null> => {
       await database.pool.query(
         `update identity.sessions set created_at = now() - interval '2 days', max_until = now() - $2::interval where sid = $1`,
@@ -154,8 +154,8 @@ describe('the login of gateways, and what was revoked', () => {
     ]).toEqual([0, 0, 1]);
   });
 
-  it('cannot make a session that lasts longer than any may', async () => {
-    const { user } = await somebody();
+  it('are not escaped by a session that lasts longer than allowed', async () => {
+    const { user } = await loggedInUser();
     const { rows } = await login.query(
       `insert into identity.sessions values (gen_random_uuid(), $1, '2998-01-01', '2999-01-01')
        returning created_at <= clock_timestamp() as begun, max_until <= clock_timestamp() + interval '28 hours' as bounded`,
@@ -165,8 +165,8 @@ describe('the login of gateways, and what was revoked', () => {
   });
 });
 
-describe('the login of gateways, and failed logins', () => {
-  it('cannot lock anybody out for longer than a minute at a time', async () => {
+describe('failed logins, with the login of gateways', () => {
+  it('cannot lock a user out for longer than a minute at a time', async () => {
     const user = await enterUser(database.pool);
     const { email } = loginKeys(user.email, undefined);
     await login.query(
@@ -182,7 +182,7 @@ describe('the login of gateways, and failed logins', () => {
   });
 });
 
-describe('the login of gateways, and the book of operators', () => {
+describe('the log of operators, with the login of gateways', () => {
   const BOOK = `control.operator_actions (action_id, operator, action, target, halt, request_id, outcome)`;
   const OPERATOR = 'operator-1';
 
@@ -248,11 +248,11 @@ describe('the login of gateways, and the book of operators', () => {
       `insert into control.halts (halt_id, scope, what, reason, created_by, created_at, lifted_by, lifted_at)
        values (gen_random_uuid(), 'GLOBAL', '{QUOTE}', 'r', 'o', now(), 'o', now())`,
     ],
-  ])('cannot say %s', async (_what, statement) => {
+  ])('does not let it set %s', async (_what, statement) => {
     await expect(login.query(statement)).rejects.toMatchObject(DENIED);
   });
 
-  it('lifts a halt with an entry that stands at the end of the book, with the time of the database', async () => {
+  it('lifts a halt only with an entry at its end, with the time of the database', async () => {
     const halt = await imposed();
     const actions = new OperatorActions(login);
     const [before] = await actions.page(1);
@@ -268,7 +268,7 @@ describe('the login of gateways, and the book of operators', () => {
     expect(rows).toEqual([{ imposed: true, lifted: true }]);
   });
 
-  it('cannot lift a halt by an entry of earlier, of somebody else, or of what was not done', async () => {
+  it('does not lift a halt by an earlier entry, an entry of another operator, or an action that was not done', async () => {
     const { halt_id: id } = await imposed();
     await together(entry(id));
     await expect(together(lifted(id))).rejects.toMatchObject(REFUSED);

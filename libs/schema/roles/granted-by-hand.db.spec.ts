@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 afterAll(() => dropWithRoles(database));
 
-/** Every right on whatever is in the product's schemas. */
-async function standing(): Promise<unknown> {
+/** Every right on every object in the product's schemas. */
+async function presentRights(): Promise<unknown> {
   const { rows } = await database.pool.query(
     `select 'relation' as of, c.oid::regclass::text as what, array(select a::text from unnest(relacl) a order by 1) as rights
      from pg_class c join pg_namespace n on n.oid = relnamespace where nspname !~ '^(pg_|information_schema)' and relkind in ('r', 'S')
@@ -41,15 +41,15 @@ it.each([
   ['PUBLIC calls a function', () => 'grant execute on all functions in schema custody to public'],
   ['a role uses sequences', () => `grant all on all sequences in schema control, journal to ${gateway}`],
   [
-    'a role has passed on what it was given to pass on',
+    'a role has passed on a right that it may grant to others',
     () => `grant select on identity.users to ${gateway} with grant option;
            grant ${gateway} to current_user with inherit false, set true; set role ${gateway}; grant select on identity.users to pg_monitor;
            reset role; revoke ${gateway} from current_user`,
   ],
-])('the next migration takes back: %s', async (_name, given) => {
-  const before = await standing();
-  await database.pool.query(given());
-  expect(await standing()).not.toEqual(before);
+])('the next migration revokes it: %s', async (_name, grantByHand) => {
+  const before = await presentRights();
+  await database.pool.query(grantByHand());
+  expect(await presentRights()).not.toEqual(before);
   await prepareDatabaseRoles(database.url, {});
-  expect(await standing()).toEqual(before);
+  expect(await presentRights()).toEqual(before);
 });

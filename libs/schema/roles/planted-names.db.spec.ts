@@ -22,7 +22,10 @@ const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, PASSWOR
   DatabaseRole,
   string
 >;
-/** Better matches for what statements say than PostgreSQL's own functions of that name: their parameters have no type yet. */
+/**
+ * These match the statements better than PostgreSQL's own functions of that name, because the types of parameters are not known
+ * yet.
+ */
 const PLANTED = [
   'pg_advisory_lock(text)',
   'pg_advisory_lock_shared(text)',
@@ -40,7 +43,10 @@ let name: string;
 
 const as = (role: DatabaseRole): string => urlAs(database.url, role, PASSWORD);
 
-/** As where an operator has let a login make schemas: one named like each role that comes by. */
+/**
+ * An operator has let a login create schemas. It creates one with the name of each role, with functions that record their
+ * callers.
+ */
 beforeAll(async () => {
   database = await createTestDatabase(allMigrations);
   name = new URL(database.url).pathname.slice(1);
@@ -67,12 +73,12 @@ afterAll(async () => {
   await dropWithRoles(database);
 });
 
-async function heard(): Promise<string[]> {
+async function recordedCalls(): Promise<string[]> {
   const { rows } = await database.pool.query<{ what: string }>('select what from public.heard');
   return rows.map(({ what }) => what);
 }
 
-it('nobody of the product calls what somebody has given the name of something that he calls', async () => {
+it('no process of the product calls a planted function that has the name of one it uses', async () => {
   const pool = openPool(as('gateway'), { applicationName: 'test', max: 1 });
   await pool.query(`select hashtextextended($1, 7)::text, now(), to_regclass($2)`, ['a', 'b']);
   await pool.query('select pg_advisory_xact_lock($1)', [7]);
@@ -98,10 +104,10 @@ it('nobody of the product calls what somebody has given the name of something th
   await desk.close();
   await refuseUnfitDatabaseAt(as('projector'));
   await migrate(database.url, allMigrations, { info: () => undefined });
-  expect(await heard()).toEqual([]);
+  expect(await recordedCalls()).toEqual([]);
 });
 
-it('no login can plant anything', async () => {
+it('no login can create a schema or a table', async () => {
   await prepareDatabaseRoles(database.url, PASSWORDS);
   for (const role of DATABASE_ROLES) {
     const client = new pg.Client({ connectionString: as(role) });
@@ -112,7 +118,7 @@ it('no login can plant anything', async () => {
   }
 });
 
-it('every session of the product is one that keeps to this', () => {
+it('every connection of the product sets the options that protect against planted names', () => {
   const sources = ['apps', 'libs'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => path.join(folder, file)),
   );

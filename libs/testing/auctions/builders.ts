@@ -12,12 +12,12 @@ import { OPENED_AT, storyTerms } from './story.js';
 
 export const CONTRACT = 1_000_000;
 
-/** So long after the auction of these tests was opened. It closes after 60,000. */
+/** The moment this many milliseconds after the auction of these tests opened. It closes after 60,000. */
 export function at(millis: number): Instant {
   return plusMillis(OPENED_AT, millis);
 }
 
-/** How many outcome tokens a party has on a route; by default none anywhere. */
+/** The number of outcome tokens that a party has on a route; none by default. */
 export type Tokens = (route: Pick<Route, 'venue' | 'contract_id' | 'outcome'>) => Atoms;
 export const NO_TOKENS: Tokens = () => 0;
 
@@ -40,7 +40,7 @@ export function aContract(different: Partial<ContractFacts> = {}): ContractFacts
   };
 }
 
-/** A create body with nothing in it that may be left out, and without an end. */
+/** A create body with only the required fields, and without an end. */
 export function anEndlessCreate(): CreateBody {
   return {
     side: 'BUY',
@@ -70,17 +70,17 @@ export function grantFor(need: Need, tokens: Tokens = NO_TOKENS): readonly Hold[
   return holdFor(need, tokens);
 }
 
-/** The auction of the stories (a purchase of ten contracts, SPLIT, limit 700,000), opened with what it must set aside. */
+/** The auction of `AuctionStory` (buy ten contracts, SPLIT, limit 700,000), opened with the holds that it needs. */
 export function anOpenAuction(different: Partial<Terms> = {}, tokens: Tokens = NO_TOKENS): Decided {
   const terms = storyTerms(different);
   const hold = grantFor(originatorNeed(terms), tokens);
   return { at: terms.opened_at, body: { type: 'AUCTION_OPENED', data: { terms, hold } } };
 }
 
-/** What happens next, where that depends on what has happened before. */
+/** The next event, where it depends on the state before it. */
 export type NextEvent = (state: AuctionState) => Decided;
 
-/** A quote of four contracts at 500,000, one second after the opening, accepted whatever the rules would have said of it. */
+/** A quote of four contracts at 500,000, one second after the opening. It is accepted whatever the rules would decide. */
 export function aQuote(
   maker: string,
   different: Partial<QuoteTerms> = {},

@@ -19,10 +19,10 @@ import type { AuctionState } from '#libs/auction/rules/state.js';
 import { decideWithdraw } from '#libs/auction/rules/decide/withdraw.js';
 import { aCreate, aParty, at, createFacts, grantFor, NO_TOKENS, type Tokens } from './builders.js';
 
-/** A command as the owner carries it out, where capacity is never short. */
+/** A command as the owner executes it when capacity is never short. */
 export type CommandUnderTest = (state: AuctionState) => Decision | readonly Decided[];
 
-/** What is around a quote command. By default: five seconds after the opening, no objection, no outcome tokens. */
+/** The circumstances of a quote command. By default: five seconds after the opening, no objection, no outcome tokens. */
 export interface Around {
   readonly now?: Instant;
   readonly policy?: Rejection;
@@ -38,7 +38,9 @@ export function creates(body: Partial<CreateBody> = {}, facts: Partial<CreateFac
   return { ok: true, events: bodies.map((body) => ({ at: plan.terms.opened_at, body })) };
 }
 
-/** The opening of an auction on these contracts with these makers; anything else would be a mistake of the test. */
+/**
+ * The opening of an auction on these contracts with these makers. Throws if the rules refuse it, which is a mistake of the test.
+ */
 export function opens(
   body: CreateBody,
   { contracts, makers }: { contracts: CreateFacts['contracts']; makers: readonly string[] },

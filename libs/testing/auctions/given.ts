@@ -9,22 +9,22 @@ import { versionOf } from '#libs/auction/rules/event-versions.js';
 import type { NextEvent } from './builders.js';
 import type { CommandUnderTest } from './commands.js';
 
-/** An event as a test expects it; matchers may stand for any part of its data. */
+/** An event as a test expects it. Matchers may stand in for any part of its data. */
 export type Expected = readonly [at: Instant, type: EventType, data: unknown];
 
-/** Positions leave holes, as in the journal of a shard with other auctions. */
+/** Positions have gaps, as in the journal of a shard with other auctions. */
 const BETWEEN = 3;
 
 export function placed({ at, body }: Decided, position: number, auctionId: string): Placed<AuctionEvent> {
   return { position, event: { ...body, version: versionOf(body.type), at, auction_id: auctionId } };
 }
 
-/** What may stand in a history: events, events that depend on what came before, and commands that were obeyed. */
+/** What a history may contain: events, events that depend on the state, and commands that were accepted. */
 export type Past = Decided | NextEvent | CommandUnderTest;
 
-/** Given what has happened, when a command comes, then these events or this refusal. */
+/** `given(history).when(command).then(events)` or `.thenRefused(code)`. */
 export function given(...history: readonly Past[]): Given {
-  return history.reduce<Given>((told, next) => told.and(next), new Given(undefined, 0));
+  return history.reduce<Given>((story, next) => story.and(next), new Given(undefined, 0));
 }
 
 export class Given {
@@ -40,7 +40,7 @@ export class Given {
 
   and(next: Past): Given {
     const events = eventsOf(typeof next === 'function' ? next(this.state) : next);
-    return events.reduce<Given>((told, event) => told.after(event), this);
+    return events.reduce<Given>((story, event) => story.after(event), this);
   }
 
   when(command: CommandUnderTest): DecisionOutcome {
@@ -69,7 +69,7 @@ export class DecisionOutcome {
     expect(events).toEqual(expected);
   }
 
-  /** The message is for a trader: a sentence that names nobody and gives away nothing that only one side knows. */
+  /** The message is for a trader. It names no account, and gives away nothing that only one side knows. */
   thenRefused(error: RejectionCode | ConflictCode): void {
     const status = error === error.toLowerCase() && error !== 'auction_rejected' ? 409 : 422;
     expect(this.answer).toEqual({

@@ -2,7 +2,7 @@ import type { Hold } from '#libs/auction/rules/terms.js';
 import { holdsOf } from '#libs/auction/rules/holds-of.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 
-/** Holds added up by venue, resource and asset. */
+/** The sums of holds by venue, resource and asset. */
 export function sumsOf(holds: readonly Hold[]): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const { venue, resource, asset, amount } of holds) {
@@ -12,7 +12,9 @@ export function sumsOf(holds: readonly Hold[]): ReadonlyMap<string, bigint> {
   return sums;
 }
 
-/** What the reservations must say of these auctions, in the words of `ShardWorld.reservedBy`: nothing of what is zero. */
+/**
+ * The expected content of the reservations for these auctions, in the format of `ShardWorld.reservedBy`. Leaves out zero amounts.
+ */
 export function expectedHolds(states: Iterable<AuctionState>): Record<string, number> {
   const amounts: Record<string, number> = {};
   for (const state of states) {

@@ -21,13 +21,15 @@ const INSTANT = /^\d{4}-\d\d-\d\dT[\d:]+\.\d{9}Z$/;
 const EPOCH = 1;
 const SHARD_EVENT_EVERY = 10;
 
-/** The same name always gives the same id, which begins with the digit of the shard. */
+/** The same name always gives the same id. It begins with the digit of the shard. */
 export function uuidNamed(name: string, shard = 0): string {
   const hex = createHash('sha256').update(name).digest('hex');
   return `${shard}${hex.slice(1, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** A story's events as they would be of real parties: ids are UUIDs, every command bears a key, and all is `laterMs` later. */
+/**
+ * A story's events as real parties would cause them: ids are UUIDs, every command has a key, and all times are `laterMs` later.
+ */
 export function realistic(
   events: readonly Placed<AuctionEvent>[],
   name: string,
@@ -71,7 +73,7 @@ function commandOf(event: AuctionEvent, key: string): CommandMark | undefined {
   return { account_id: maker, operation, key, content: `content-of-${key}` };
 }
 
-/** The journal of one shard, written without a store. */
+/** The journal of one shard, in memory and without a store. */
 export class WrittenJournal implements JournalReader {
   readonly records: JournalEntry[];
 
@@ -106,7 +108,7 @@ export class WrittenJournal implements JournalReader {
   }
 }
 
-/** Random auctions, told at the same time as in a shard: the events of each in order, those of all mixed. */
+/** Random auctions of one shard: the events of each auction in order, those of different auctions interleaved. */
 export function randomSession(seed: number, auctions: number, shard = 0): WrittenJournal {
   const tales = fc.sample(anyTale, { seed, numRuns: auctions });
   const waiting = tales.map((tale, index) => {
@@ -121,7 +123,7 @@ export function randomSession(seed: number, auctions: number, shard = 0): Writte
   return interleaved(waiting, seed, shard);
 }
 
-/** The same of auctions in which everything was decided by the rules, and money is set aside. */
+/** The same for auctions that the rules have decided, with holds. */
 export function lawfulSession(seed: number, auctions: number, shard = 0): WrittenJournal {
   const sessions = fc.sample(anySession, { seed, numRuns: auctions });
   const waiting = sessions.map((session, index) => {
@@ -148,7 +150,7 @@ function interleaved(waiting: readonly AuctionEvent[][], seed: number, shard: nu
   return journal;
 }
 
-/** Of no auction and no command: nothing that any projection tells of. */
+/** An event of no auction and no command, which no projection shows. */
 function connectionNoted(index: number): ShardEvent {
   const data = {
     connection_id: uuidNamed(`connection-${index}`),
@@ -158,7 +160,9 @@ function connectionNoted(index: number): ShardEvent {
   return { type: 'CONNECTION_NOTED', version: 1, at: plusMillis(OPENED_AT, index), data };
 }
 
-/** Of no auction: a refused create or a withdrawal of everything, now and then under a name that was used before. */
+/**
+ * An event of no auction: a refused create or a withdrawal of all quotes, sometimes with an idempotency key that was used before.
+ */
 function shardEvent(index: number, shard: number): ShardEvent {
   const account = uuidNamed('mia');
   const key = `shard-key-${index % (3 * SHARD_EVENT_EVERY)}`;

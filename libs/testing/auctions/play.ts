@@ -5,7 +5,7 @@ import type { AuctionEvent, AuctionEventBody, Placed, QuoteOperation } from '#li
 import { plusMillis, type Instant } from '#libs/base/instant.js';
 import type { Rejection } from '#libs/base/rejection.js';
 import { bookOf, isLive, type AuctionState } from '#libs/auction/rules/state.js';
-import { isOverFor } from '#libs/auction/rules/told/viewer.js';
+import { isOverFor } from '#libs/auction/rules/asEvent/viewer.js';
 import { aContract, at, type Tokens } from './builders.js';
 import { cancels, closes, expires, opens, reports, revises, submits, voids, withdraws } from './commands.js';
 import type { CommandUnderTest } from './commands.js';
@@ -30,7 +30,7 @@ export interface Played {
   readonly end: AuctionState;
 }
 
-/** Asserts `holds` for what becomes of any session. */
+/** Asserts that `holds` passes for the result of any session. */
 export function inAnySession(holds: (played: Played) => void, numRuns = 400): void {
   fc.assert(
     fc.property(anySession, (session) => holds(play(session))),
@@ -38,7 +38,9 @@ export function inAnySession(holds: (played: Played) => void, numRuns = 400): vo
   );
 }
 
-/** Plays the session as an owner would: everything decided by the rules, refusals journaled, the close at some time. */
+/**
+ * Plays the session as an owner would: the rules decide everything, refusals are journaled, and the auction closes at some time.
+ */
 export function play(session: PlannedSession): Played {
   const stage = new Stage(session);
   for (const move of session.moves) stage.makes(move);
@@ -52,7 +54,7 @@ class Stage {
   private readonly states: AuctionState[] = [];
   private readonly refusals: Rejection[] = [];
   private now: Instant = at(0);
-  /** Behind the record of whoever has taken the shard over. */
+  /** After the epoch record of the owner. */
   private position = 2;
 
   constructor(private readonly session: PlannedSession) {
@@ -81,7 +83,7 @@ class Stage {
     }
   }
 
-  /** The close comes, if nothing has come before it. */
+  /** Closes the auction if it has not ended before. */
   falls(): void {
     this.now = this.now < this.state.terms.closes_at ? this.state.terms.closes_at : this.now;
     this.does(this.due());
@@ -129,13 +131,13 @@ class Stage {
     const refused = { maker, operation, error, message };
     if (operation === 'SUBMIT') return { type: 'QUOTE_REJECTED', data: refused };
     const latest = bookOf(this.state, maker)?.quotes.at(-1);
-    // Whoever names a quote that is not there is told just that, and nothing is kept of it.
+    // A refusal for a quote that does not exist is answered, but not recorded.
     return latest && { type: 'QUOTE_REJECTED', data: { ...refused, quote_id: latest.quote_id } };
   }
 
   private tries(
     command: CommandUnderTest,
-    told?: (refusal: Rejection) => AuctionEventBody | undefined,
+    asEvent?: (refusal: Rejection) => AuctionEventBody | undefined,
   ): void {
     const answer = command(this.state);
     if (!('ok' in answer) || answer.ok) {
@@ -143,11 +145,11 @@ class Stage {
       return;
     }
     this.refusals.push(answer);
-    const body = answer.status === 422 && this.isTold() ? told?.(answer) : undefined;
+    const body = answer.status === 422 && this.isTold() ? asEvent?.(answer) : undefined;
     if (body !== undefined) this.journals({ at: this.now, body });
   }
 
-  /** What is refused past the end, or past a close that nobody has told yet, is no part of the auction. */
+  /** Refusals after the end, or after a close that is not journaled yet, do not belong to the auction. */
   private isTold(): boolean {
     const { status, terms } = this.state;
     return isLive(status) && !(status === 'OPEN' && this.now >= terms.closes_at);

@@ -4,7 +4,7 @@ import type { ExecutionReport } from '#libs/auction/rules/decide/execution.js';
 import type { Atoms } from '#libs/base/money.js';
 import { at } from './builders.js';
 
-/** Two routes of one venue and one of another, all of them the same thing under different names. */
+/** Two routes of one venue and one of another. All of them settle alike, under different names. */
 export const SESSION_ROUTES = [
   { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' },
   { venue: 'venue_a', contract_id: 'wet', outcome: 'YES' },
@@ -21,7 +21,7 @@ export interface SessionGrid {
   readonly step: Atoms;
 }
 
-/** What somebody tries to do; whether it is obeyed depends on what has happened by then. */
+/** A command that a party tries. Whether it is accepted depends on the state at that time. */
 export interface SessionMove {
   /** Milliseconds since the move before. */
   readonly after: number;
@@ -34,7 +34,7 @@ export interface SessionMove {
   readonly minimum: number | undefined;
   readonly expiresIn: number | undefined;
   readonly expectsLatest: boolean;
-  /** Whether the owner first does what is due. It always should; the rules do not depend on it. */
+  /** Whether the owner first does what is due. It always should, but the rules do not depend on that. */
   readonly punctual: boolean;
   /** Positions that other auctions take in between. */
   readonly gap: number;
@@ -57,7 +57,7 @@ export interface PlannedSession {
   readonly reports: readonly SessionReport[];
 }
 
-/** Where tick times step is no whole atom the cost of a fill is rounded: the second, third and fourth of these. */
+/** Where tick times step is not a whole atom, the cost of a fill is rounded: the second, third and fourth of these. */
 const grids: readonly SessionGrid[] = [
   { tick: 1_000, step: 1_000_000 },
   { tick: 1, step: 1 },
@@ -68,7 +68,7 @@ const grids: readonly SessionGrid[] = [
 
 const gap = fc.integer({ min: 1, max: 4 });
 
-/** Left out four times out of five. */
+/** Undefined four times out of five. */
 function seldom<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.oneof({ arbitrary: fc.constant(undefined), weight: 4 }, { arbitrary: value, weight: 1 });
 }
@@ -136,7 +136,7 @@ function onGrid(tick: Atoms, price: Atoms): Atoms {
   return Math.max(tick, Math.min(price, Math.floor(999_999 / tick) * tick));
 }
 
-/** A whole auction with everything that may come across it. Use `play` to see what becomes of it. */
+/** A whole auction with every kind of command. Use `play` to get its result. */
 export const anySession: fc.Arbitrary<PlannedSession> = fc.constantFrom(...grids).chain((grid) => {
   // Tokens come in any number, on the step or not.
   const inventory = fc.array(fc.oneof(fc.constant(0), fc.nat({ max: 9 * grid.step })), {

@@ -10,21 +10,21 @@ import { awardToSettle } from '#libs/auction/shard/pending-awards.js';
 import { lawfulSession, WrittenJournal } from './journaled-auctions.js';
 
 export interface SettledSession {
-  /** As drawn: no record says how its award was settled, which no owner writes. */
+  /** The session as drawn, without records of settlements: the rules leave those to settlers. */
   readonly drawn: WrittenJournal;
   readonly journal: WrittenJournal;
   readonly settled: readonly SettledAward[];
   readonly failed: readonly FailedAward[];
 }
 
-/** A lawful session with each award settled by the last route that could carry it. */
+/** A lawful session in which each award is settled by the last possible route. */
 export function settledSession(seed: number, auctions: number): SettledSession {
   const drawn = lawfulSession(seed, auctions);
   const journal = new WrittenJournal(drawn.shard);
   const settled: SettledAward[] = [];
   const failed: FailedAward[] = [];
   const states = new Map<string, AuctionState>();
-  const told = (event: DomainEvent, position: number): DomainEvent => {
+  const withSettlement = (event: DomainEvent, position: number): DomainEvent => {
     if (!isOfAuction(event)) return event;
     const after = evolve(states.get(event.auction_id), { event, position });
     states.set(event.auction_id, after);
@@ -38,11 +38,11 @@ export function settledSession(seed: number, auctions: number): SettledSession {
     return { ...event, data: { ...event.data, settlement } };
   };
   for (const { kind, payload, sequence } of drawn.records)
-    if (kind === 'event') journal.write(told(decodeEvent(payload), sequence));
+    if (kind === 'event') journal.write(withSettlement(decodeEvent(payload), sequence));
   return { drawn, journal, settled, failed };
 }
 
-/** Of those that what is set aside for the award can carry. */
+/** The last of the routes that the award's holds can carry. */
 function lastRouteOf(award: AwardToSettle): AwardSettlement {
   const possible = award.routes
     .map((route) => {

@@ -29,12 +29,12 @@ function party(name: string): Party {
   return { account_id: name, display_name: `${name} Ltd`, alias: `alias-of-${name}` };
 }
 
-/** An auction by which every field of every view is filled at some time. */
+/** Terms of an auction that fills every field of every view at some time. */
 export function storyTerms(different: Partial<Terms> = {}): Terms {
   return bareTerms({ limit_price_atoms: 700_000, client_reference: 'note-of-olga', ...different });
 }
 
-/** The same without what an originator may leave out. */
+/** The same without the fields that an originator may leave out. */
 export function bareTerms(different: Partial<Terms> = {}): Terms {
   return {
     auction_id: '0a000000-0000-8000-8000-000000000001',
@@ -64,8 +64,8 @@ export function bareTerms(different: Partial<Terms> = {}): Terms {
 }
 
 /**
- * One auction told event by event, for tests of what is seen of it. It does not judge: whoever tells it says what happened,
- * winners included. Positions leave holes, as in the journal of a shard with other auctions.
+ * One auction, event by event, for tests of views. It does not check the rules: its caller decides what happened, winners
+ * included. Positions have gaps, as in the journal of a shard with other auctions.
  */
 export class AuctionStory {
   readonly events: Placed<AuctionEvent>[] = [];
@@ -86,7 +86,7 @@ export class AuctionStory {
     return this.events.at(-1)?.position ?? 0;
   }
 
-  /** The next event is of this moment. */
+  /** Sets the time of the next event. */
   at(moment: Instant): this {
     this.appointed = moment;
     return this;

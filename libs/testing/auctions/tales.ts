@@ -18,11 +18,11 @@ interface Move {
 
 interface ExecutionMove {
   readonly maker: string;
-  /** `REFUSED`: the maker tries to quote once more, which is journaled unless the auction is over for it. */
+  /** `REFUSED`: the maker tries to quote again, which is journaled unless the auction is over for it. */
   readonly step: 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED' | 'REFUSED';
 }
 
-/** What everybody does in one auction, each at its own time whatever the others do. */
+/** What all parties do in one auction. Each acts at a fixed time, whatever the others do. */
 export interface Tale {
   readonly terms: Terms;
   readonly moves: readonly Move[];
@@ -67,26 +67,26 @@ export const anyTale: fc.Arbitrary<Tale> = fc.record({
   ),
 } as const);
 
-/** Called between any two moments at which something may happen, whether it did or not. */
+/** Called between any two possible events, whether they happened or not. */
 export type Onlooker = (state: AuctionState) => void;
 
-/** Tells the tale, leaving out what those do that are not heeded: the others do the same at the same times. */
+/** Plays the tale without the moves of ignored makers. The others make the same moves at the same times. */
 export function tell(
   tale: Tale,
-  heeded: (maker: string) => boolean,
-  look: Onlooker = () => undefined,
+  isIncluded: (maker: string) => boolean,
+  observe: Onlooker = () => undefined,
 ): AuctionStory {
   const story = new AuctionStory(tale.terms);
-  look(story.state);
+  observe(story.state);
   tale.moves.forEach((next, index) => {
-    if (heeded(next.maker)) makes(story.at(plusMillis(OPENED_AT, 1 + index)), next, `quote-${index}`);
-    look(story.state);
+    if (isIncluded(next.maker)) makes(story.at(plusMillis(OPENED_AT, 1 + index)), next, `quote-${index}`);
+    observe(story.state);
   });
   ends(story.at(plusMillis(OPENED_AT, 30_000)), tale.ending);
-  look(story.state);
+  observe(story.state);
   tale.execution.forEach((next, index) => {
     executes(story.at(plusMillis(OPENED_AT, EXECUTION_STARTS_MS + index)), next);
-    look(story.state);
+    observe(story.state);
   });
   return story;
 }
@@ -108,7 +108,7 @@ function ends(story: AuctionStory, ending: Tale['ending']): void {
   if (ending === 'DECIDED') decides(story);
 }
 
-/** A plain reading of the winner rule, so that tales do not rest on the one that is in use. */
+/** A simple version of the winner rule, so that tales do not depend on the real one. */
 function decides(story: AuctionStory): void {
   const { terms: frozen } = story;
   const sign = frozen.side === 'BUY' ? 1 : -1;

@@ -13,7 +13,7 @@ import { PlayedExecutor } from './played-executor.js';
 
 export const REQUEST = 'request';
 
-/** One user of one cell with a database of its own, linked to both venues, and an executor that is played. */
+/** One user of one cell with a database of its own, linked to both venues, and an executor that the test plays. */
 export class CellSession {
   readonly user_id = randomUUID();
   executor: PlayedExecutor;
@@ -43,7 +43,7 @@ export class CellSession {
     await this.world.database.drop();
   }
 
-  /** The process is gone without a word, and another takes over after a while. */
+  /** Kills the process, and lets another take over after a while. */
   async restart(afterMillis = 0): Promise<void> {
     this.live.kill();
     this.world.clock.leap(afterMillis);
@@ -65,7 +65,7 @@ export class CellSession {
     return body.order_id;
   }
 
-  /** Status and code of a submit. */
+  /** The status and code of a refused submit. */
   async refusal(request: ReturnType<typeof submission>): Promise<[number, string | undefined]> {
     const { status, code } = await this.live.ask<'submit'>(request);
     return [status, code];
@@ -97,7 +97,7 @@ export class CellSession {
     return (await this.exposure()).positions;
   }
 
-  /** Sends an order of which nothing is heard then. */
+  /** Submits an order whose outcome at the venue stays unknown. */
   async inDoubt(
     different: Partial<WantedTerms> = {},
   ): Promise<{ readonly order_id: string; readonly terms: OrderTerms }> {

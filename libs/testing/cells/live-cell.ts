@@ -23,7 +23,7 @@ const KEY = Buffer.alloc(32, 7);
 const CELL = 0;
 const SETTINGS: CellSettings = { limitsFactor: 10_000, snapshotEvery: 1_000_000, stalledAfterMillis: 60_000 };
 
-/** The time of one process: when it is killed its timers are gone. */
+/** The clock of one process: once the process is killed, its timers do nothing. */
 class MortalClock implements Clock {
   isDead = false;
 
@@ -44,7 +44,7 @@ class MortalClock implements Clock {
   }
 }
 
-/** What the operators have switched, for all cells of a test. */
+/** The switches that operators have set, for all cells of a test. */
 export class Operators {
   switches: readonly Switch[] = [];
 
@@ -59,7 +59,7 @@ export interface CellWorld {
   readonly operators: Operators;
 }
 
-/** Requests of one operation; several share the shape of some. */
+/** The requests of one operation. Some operations share a shape. */
 type RequestOf<Op, Request = CellRequest> = Request extends { readonly op: infer Ops }
   ? Op extends Ops
     ? Omit<Request, 'op'> & { readonly op: Op }
@@ -69,11 +69,11 @@ type RequestOf<Op, Request = CellRequest> = Request extends { readonly op: infer
 export interface ReadAnswer<Op extends keyof CellReplies> {
   readonly status: number;
   readonly body: CellReplies[Op];
-  /** Of a refusal. */
+  /** The code of a refusal. */
   readonly code: string | undefined;
 }
 
-/** A cell over a real journal; only the time, and the append of its journal, obey the test. */
+/** A cell over a real journal. The test controls only the time and the appends to the journal. */
 export class LiveCell {
   readonly failures: unknown[] = [];
   readonly faults: { readonly part: string; readonly error: unknown }[] = [];
@@ -114,7 +114,7 @@ export class LiveCell {
     return live;
   }
 
-  /** As over a link: everything goes through its text. */
+  /** Sends the request as over a link: request and reply are encoded and decoded. */
   async ask<Op extends keyof CellReplies & CellRequest['op']>(
     request: RequestOf<Op>,
   ): Promise<ReadAnswer<Op>> {
@@ -124,14 +124,14 @@ export class LiveCell {
     return { status, body: read, code: status === 200 ? undefined : read.code };
   }
 
-  /** All that the journal has. */
+  /** All events in the journal. */
   async journaled(): Promise<CellEvent[]> {
     const reader = new PostgresJournalReader(this.world.database.pool, 'execution');
     const records = await reader.read(CELL, 1, 100_000);
     return records.flatMap(({ kind, payload }) => (kind === 'event' ? [decodeCellEvent(payload)] : []));
   }
 
-  /** The process is gone, in the middle of whatever it did. */
+  /** Ends the process in the middle of its work. */
   kill(): void {
     this.clock.isDead = true;
     void this.writer.close().catch(() => undefined);

@@ -6,7 +6,7 @@ import type { OrderTerms } from '#libs/execution/rules/order.js';
 type SubmitRequest = Extract<TraderRequest, { op: 'submit' }>;
 export type WantedTerms = Omit<OrderTerms, 'order_id'>;
 
-/** A limit buy of ten at 0.40 on venue b, unless said otherwise. */
+/** A limit buy of ten at 0.40 on venue b, with changes. */
 export function wantedTerms(user_id: string, different: Partial<WantedTerms> = {}): WantedTerms {
   const quantity = different.quantity ?? 10n * ONE;
   const price = different.price ?? 400_000n;

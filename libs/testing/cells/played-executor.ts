@@ -16,10 +16,10 @@ const CALL: VenueCall = {
   sent_at: '2026-11-28T12:00:00.000000000Z',
 };
 
-/** Does by hand, step by step, what the executor does. */
+/** An executor whose steps the test calls one by one. */
 export class PlayedExecutor {
   private readonly waiting: ExecutorTask[] = [];
-  /** The last task by which each order is to be sent. */
+  /** The last submit task of each order. */
   private readonly submissions = new Map<string, string>();
 
   constructor(
@@ -27,7 +27,7 @@ export class PlayedExecutor {
     readonly name = 'executor-1',
   ) {}
 
-  /** The next task of a kind; tasks of other kinds stay for later. */
+  /** Returns the next task of a kind. Tasks of other kinds stay for later. */
   async task<Kind extends ExecutorTask['kind']>(kind: Kind): Promise<TaskOf<Kind>> {
     return eventually(async () => {
       await this.claim();
@@ -41,7 +41,7 @@ export class PlayedExecutor {
   async claim(): Promise<readonly ExecutorTask[]> {
     const { body } = await this.live.ask({ op: 'claim', executor: this.name, max: 50, wait_ms: 0 });
     for (const task of body.tasks) {
-      // Accounts are compared by tests of their own.
+      // Reconciliation of accounts has tests of its own.
       if (task.kind === 'reconcile') await this.told(task.task_id);
       else this.waiting.push(task);
       if (task.kind === 'submit') this.submissions.set(task.terms.order_id, task.task_id);
@@ -79,7 +79,7 @@ export class PlayedExecutor {
     return status;
   }
 
-  /** Sends the next order, which then rests at the venue, filled as far as is said. */
+  /** Sends the next order, which then rests at the venue, filled by these amounts. */
   async places(filled: readonly bigint[] = []): Promise<OrderTerms> {
     const task = await this.task('submit');
     await this.begin(task.terms, task.attempt);

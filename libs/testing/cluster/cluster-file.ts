@@ -1,6 +1,6 @@
 import type { ProcessKindName } from '../../platform/processes/catalogue.js';
 
-/** DATA_DIR/cluster.json as it is promised to tools and tests. */
+/** DATA_DIR/cluster.json as tools and tests may rely on it. */
 export interface ClusterFile {
   readonly ready: boolean;
   readonly gateway_url: string;
@@ -14,9 +14,9 @@ export interface ClusterFile {
     readonly admin_secret?: string;
   };
   readonly contracts: readonly ClusterContract[];
-  /** Of a cluster that executes orders. */
+  /** Only in a cluster that executes orders. */
   readonly execution_url?: string;
-  /** Of a cluster with market data. */
+  /** Only in a cluster with market data. */
   readonly data_url?: string;
   readonly md_url?: string;
   readonly stream_url?: string;

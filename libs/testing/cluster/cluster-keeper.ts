@@ -1,6 +1,6 @@
 /**
- * Started beside a cluster by the tests: `cluster-keeper.js <launcher pid> <pid or ''> <what to remove>...`. It waits for the end
- * of that process, or else of its own input, which ends with the tests. Then it stops the launcher and removes what is left.
+ * Started by the tests beside a cluster: `cluster-keeper.js <launcher pid> <pid or ''> <files to remove>...`. It waits for the
+ * end of that process, or else of its own input, which ends with the tests. Then it stops the launcher and removes the files.
  */
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 50;
 
 const [launcher = '', watched = '', ...leftovers] = process.argv.slice(2);
 const pid = Number(launcher);
-// Ctrl-C reaches the whole terminal group; the tests decide when it is over.
+// Ctrl-C reaches the whole terminal group, but the tests decide when the cluster ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 if (watched === '') {

@@ -14,15 +14,15 @@ const LOOK_EVERY_MS = 50;
 export interface ClusterOptions {
   /** Settings of the launcher and of every process, such as LIMITS_FACTOR. */
   readonly env?: Readonly<Record<string, string>>;
-  /** A folder that outlives the cluster; without it a new one is made and removed again. */
+  /** A folder that outlives the cluster. Without it a new folder is created, and removed at the end. */
   readonly dataDir?: string;
-  /** A process with which the cluster ends, instead of the one that starts it. */
+  /** The cluster ends when this process ends, instead of when its starter ends. */
   readonly endsWith?: number;
-  /** What else is removed when the cluster has ended. */
+  /** Other files to remove when the cluster has ended. */
   readonly leftovers?: readonly string[];
 }
 
-/** A cluster of real processes, as `npm start` runs it. It ends at the latest when the process that started it ends. */
+/** A cluster of real processes, as `npm start` runs it. It ends when the process that started it ends, at the latest. */
 export class OwnedCluster extends RunningCluster {
   private readonly ended: Promise<number | null>;
 
@@ -43,7 +43,7 @@ export class OwnedCluster extends RunningCluster {
     return this.launcher.exitCode !== null || this.launcher.signalCode !== null;
   }
 
-  /** In order, as an operator would; resolves with the launcher's exit code. */
+  /** Stops it in order, as an operator would. Resolves with the launcher's exit code. */
   async stop(): Promise<number | null> {
     this.launcher.ref();
     if (!this.hasEnded) this.launcher.kill('SIGTERM');
@@ -52,7 +52,7 @@ export class OwnedCluster extends RunningCluster {
     return code;
   }
 
-  /** The worst that can happen to it. What becomes of the other processes is for the caller to find out. */
+  /** Kills only the launcher. The caller checks what happens to the other processes. */
   async killLauncher(): Promise<void> {
     this.launcher.kill('SIGKILL');
     await this.ended;
@@ -67,7 +67,7 @@ export class OwnedCluster extends RunningCluster {
   }
 }
 
-/** Starts a cluster on free ports and resolves when it says that it is ready; else fails with the tails of all logs. */
+/** Starts a cluster on free ports and resolves when it is ready. On failure the error has the ends of all logs. */
 export async function startCluster(options: ClusterOptions = {}): Promise<OwnedCluster> {
   const dataDir = options.dataDir ?? temporaryFolder();
   const port = await pickPortRange(Number(options.env?.GATEWAYS ?? 1));
@@ -79,7 +79,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<OwnedC
       DATA_DIR: dataDir,
       PORT: String(port),
       EXECUTION_PORT: String(executionPort),
-      // What a spec is about; the others would only take their time.
+      // Most specs are about auctions. Other services would only take time.
       SERVICES: 'auction',
       ...options.env,
     },
@@ -106,7 +106,7 @@ async function untilReady(cluster: OwnedCluster): Promise<void> {
   }
 }
 
-/** Neither the cluster nor its keeper may hold up the end of the tests: that end is what the keeper waits for. */
+/** Neither the cluster nor its keeper may delay the end of the tests, because the keeper waits for that end. */
 export function hireKeeper(
   launcher: ChildProcess,
   endsWith: number | undefined,
@@ -132,7 +132,7 @@ function pidOf(child: ChildProcess): number {
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'sotto-e2e-'));
-  // As root the database runs as another user, who has to get to its folder.
+  // If the tests run as root, the database runs as another user, who needs access to its folder.
   chmodSync(folder, 0o711);
   return folder;
 }

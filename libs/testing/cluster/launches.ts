@@ -8,7 +8,7 @@ import pg from 'pg';
 import { pickPortRange } from '../../platform/supervision/ports.js';
 
 const SCRIPT = path.resolve('test/launcher/stand-in-launcher.mjs');
-/** That of the first gateway, and what tests use above it. */
+/** The port of the first gateway, and the ports above it that tests use. */
 const PORTS = 5;
 export const SETTLE_MS = 20_000;
 
@@ -32,7 +32,7 @@ export interface Launcher {
   output: string;
 }
 
-/** Launchers with stand-ins for the processes, on one data folder; whatever they leave behind is found and ended. */
+/** Launchers on one data folder, with stand-ins for the processes. Finds and ends every process that they leave. */
 export class Launches {
   readonly launched: Launcher[] = [];
 
@@ -52,13 +52,13 @@ export class Launches {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await code;
     }
-    // What hears nothing would be ended by the orphan reaper, much later.
+    // Processes that ignore signals would be ended by the orphan reaper, but much later.
     for (const pid of this.pids()) killed(pid);
     await until(() => this.pids().length === 0);
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** `command` runs it as its last argument; without one it is a child of ours. */
+  /** `command` runs the launcher as its last argument. Without one the launcher is a child process of the tests. */
   launch(env: Readonly<Record<string, string>> = {}, command: readonly string[] = []): Launcher {
     const [program, ...args] = [...command, process.execPath, SCRIPT];
     const child = spawn(program, args, {
@@ -92,7 +92,7 @@ export class Launches {
     return launcher;
   }
 
-  /** A database of its own at the server of the cluster that runs, with its URL. */
+  /** Creates another database on the server of the running cluster, and returns its URL. */
   async anotherDatabase(): Promise<string> {
     const url = new URL(this.cluster.database_url);
     const client = new pg.Client({ connectionString: url.href });
@@ -103,7 +103,7 @@ export class Launches {
     return url.href;
   }
 
-  /** A cluster beside the first, with the n-th data folder and port of such. */
+  /** Starts another cluster beside the first, with the n-th data folder and port for such clusters. */
   async launchBeside(url: string, n: number): Promise<Launcher> {
     const folder = path.join(this.folder, `beside-${n}`);
     const launcher = this.launch({ DATABASE_URL: url, DATA_DIR: folder, PORT: String(this.portBeside(n)) });
@@ -116,7 +116,7 @@ export class Launches {
     return this.port + PORTS - 1 - n;
   }
 
-  /** Exit code and complaints of a start that must not come about. */
+  /** The exit code and error lines of a start that must fail. */
   async refusal(env: Readonly<Record<string, string>> = {}): Promise<[number | null, string[]]> {
     const launcher = this.launch(env);
     const code = await launcher.code;
@@ -146,7 +146,7 @@ export class Launches {
     return found;
   }
 
-  /** Whatever names the folder in its arguments or belongs to a run on it, and every process the cluster file knows. */
+  /** The processes whose arguments name the folder or that belong to a run on it, and those in the cluster file. */
   pids(): number[] {
     const known = existsSync(this.clusterPath) ? this.cluster.processes.map(({ pid }) => pid) : [];
     const { dev, ino } = statSync(this.folder, { bigint: true });
@@ -171,7 +171,7 @@ export class Launches {
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`still not so: ${condition.toString()}`);
+    if (performance.now() > deadline) throw new Error(`the condition is still not met: ${condition.toString()}`);
     await sleep(30);
   }
 }
@@ -180,7 +180,7 @@ function killed(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone by itself meanwhile.
+    // It has ended by itself meanwhile.
   }
 }
 

@@ -6,7 +6,7 @@ interface Reply {
   readonly result?: { readonly result?: { readonly value?: unknown } };
 }
 
-/** The debugger that every Node opens when it is asked to with SIGUSR1: the way into a process that has no hooks for tests. */
+/** The debugger that every Node process opens on SIGUSR1. It reaches into a process that has no hooks for tests. */
 export class NodeInspector {
   private lastId = 0;
 
@@ -24,7 +24,7 @@ export class NodeInspector {
     await this.evaluate(`{ const end = performance.now() + ${millis}; while (performance.now() < end); }`);
   }
 
-  /** In bytes, without what nobody needs any more. */
+  /** The heap in use in bytes, after garbage collection. */
   async heapInUse(): Promise<number> {
     for (let times = 2; times > 0; times -= 1) await this.command('HeapProfiler.collectGarbage', {});
     const used = await this.evaluate(

@@ -6,11 +6,11 @@ import { eventually } from '../eventually.js';
 const TAIL_LINES = 15;
 const RESTART_WITHIN_MS = 30_000;
 
-/** A cluster that somebody has started, found through its data folder. */
+/** A running cluster, found through its data folder. */
 export class RunningCluster {
   constructor(readonly dataDir: string) {}
 
-  /** Read anew each time: pids change when a process is restarted. */
+  /** Read each time, because pids change when a process is restarted. */
   get file(): ClusterFile {
     return JSON.parse(readFileSync(this.filePath, 'utf8')) as ClusterFile;
   }
@@ -29,14 +29,14 @@ export class RunningCluster {
     return found;
   }
 
-  /** Resolves with the pid that is no more, which `restartOf` wants to know. */
+  /** Returns the pid of the killed process, for `restartOf`. */
   kill(name: string, signal: NodeJS.Signals = 'SIGKILL'): number {
     const { pid } = this.process(name);
     process.kill(pid, signal);
     return pid;
   }
 
-  /** Resolves once another process stands in for the one of `formerPid`, and is ready. */
+  /** Resolves once another process has replaced the one of `formerPid` and is ready. */
   async restartOf(name: string, formerPid: number, withinMs = RESTART_WITHIN_MS): Promise<void> {
     await eventually(async () => {
       const { pid, health_url: healthUrl } = this.process(name);
@@ -46,7 +46,7 @@ export class RunningCluster {
     }, withinMs);
   }
 
-  /** The last lines of every log, for whoever has to explain a failure. */
+  /** The last lines of every log, to explain a failure. */
   logTails(): string {
     const folder = path.join(this.dataDir, 'logs');
     const logs = existsSync(folder) ? readdirSync(folder).map((name) => path.join(folder, name)) : [];

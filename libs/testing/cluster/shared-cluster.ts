@@ -8,7 +8,9 @@ import { RunningCluster } from './running-cluster.js';
 /** Longer than a cluster may take to become ready. */
 const STARTED_WITHIN_MS = 90_000;
 
-/** Limits so wide that no spec gets in another's way, a quick pulse of streams, and more makers than fit into one audience. */
+/**
+ * Limits so wide that specs do not disturb each other, a short heartbeat of streams, and more makers than fit into one audience.
+ */
 const SETTINGS = {
   GATEWAYS: '2',
   LIMITS_FACTOR: '50',
@@ -16,21 +18,21 @@ const SETTINGS = {
   STREAM_HEARTBEAT_MS: '1000',
 };
 
-/** A user has five orders a second as in life: specs that want more wait for their turn. */
+/** Users have five orders a second, as in production. Specs that need more have to wait. */
 const TRADING_SETTINGS = { SERVICES: 'execution', PRACTICE_STILL: '1', LIMITS_FACTOR: '50' };
 
-/** Specs write the files that it reads, in `recorded` of its folder. */
+/** Specs write the files that the cluster reads, in `recorded` of its folder. */
 const DATA_SETTINGS = { SERVICES: 'data', DATA_SOURCES: 'seed,recorded', LIMITS_FACTOR: '50' };
 
-/** Names this run of jest; workers inherit it. */
+/** Names this run of jest. Workers inherit the variable. */
 export const TEST_RUN_VARIABLE = 'SOTTO_TEST_RUN';
 
-/** How often streams of the shared cluster are told that it lives. */
+/** The heartbeat interval of streams of the shared cluster. */
 export const SHARED_HEARTBEAT_MS = Number(SETTINGS.STREAM_HEARTBEAT_MS);
 
 /**
- * One cluster for all specs of a run, whichever worker they run in. The first that asks starts it: making the folder of the run
- * succeeds once. It ends with jest itself, not with the worker that started it.
+ * One cluster for all specs of a run, whichever worker they run in. The first caller starts it: creating the folder of the run
+ * succeeds only once. The cluster ends with jest itself, not with the worker that started it.
  */
 export function sharedCluster(): Promise<RunningCluster> {
   return shared('run', SETTINGS);
@@ -81,14 +83,14 @@ function found(folder: string): RunningCluster {
   return cluster;
 }
 
-/** No reader sees half of it. */
+/** Written by renaming, so that no reader sees half a file. */
 function note(folder: string, name: string, text: string): void {
   const file = path.join(folder, name);
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
 }
 
-/** A worker is a child of jest; specs that run one by one run in jest itself. */
+/** A worker is a child of jest. Specs that run one by one run in jest itself. */
 function jestPid(): number {
   return process.argv[1]?.includes('jest-worker') === true ? process.ppid : process.pid;
 }

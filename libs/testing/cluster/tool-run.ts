@@ -8,7 +8,7 @@ export interface ToolRun {
   readonly errors: string;
 }
 
-/** A program below `dist`, with the first of its arguments behind it, as npm runs it from a shell, until it ends. */
+/** Runs a program below `dist` with its arguments until it ends, as npm runs it from a shell. */
 export async function runTool(
   program: string,
   args: readonly string[],
@@ -19,7 +19,7 @@ export async function runTool(
     env: { PATH: process.env.PATH, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // Who ends without reading it has heard enough.
+  // A program may end without reading its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const [output, errors, [code]] = await Promise.all([

@@ -4,7 +4,7 @@ import { JournalCorrupt } from '../../journal/journal-errors.js';
 import { everything, freshShard, range, type JournalSubject, type Tampering } from './journal-subject.js';
 
 const LENGTH = 9;
-/** Records 1 to 3 are of epoch 1, 4 to 9 of epoch 2; 1 and 4 are the epoch records. */
+/** Records 1 to 3 are in epoch 1, and 4 to 9 in epoch 2. Records 1 and 4 are the epoch records. */
 const SECOND_EPOCH = 4;
 
 async function written(subject: JournalSubject): Promise<number> {
@@ -31,7 +31,7 @@ const ATTACKS: readonly (readonly [string, number, Tampering, number])[] = [
 ];
 
 export function describeChainChecks(subject: () => JournalSubject): void {
-  it('reads in pages of any size from anywhere', async () => {
+  it('reads pages of any size from any position', async () => {
     const { reader } = subject();
     const shard = await written(subject());
     const all = await everything(reader, shard);
@@ -42,7 +42,7 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     }
   });
 
-  it('gives single entries in the order asked for', async () => {
+  it('returns single entries in the order of the request', async () => {
     const { reader } = subject();
     const shard = await written(subject());
     const all = await everything(reader, shard);
@@ -51,7 +51,7 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     await expect(reader.entries(shard, [1, LENGTH + 1])).rejects.toMatchObject({ sequence: LENGTH + 1 });
   });
 
-  it('knows the heads of all shards, and nothing of shards that were never opened', async () => {
+  it('returns the heads of all shards, and nothing for shards that were never opened', async () => {
     const { reader } = subject();
     const [left, right] = [await written(subject()), await written(subject())];
     const heads = await reader.heads();
@@ -73,7 +73,7 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     expect(await reader.read(shard, 1, named - 1)).toHaveLength(named - 1);
   });
 
-  it('takes no gap for the end of the shard, wherever a page ends and however long the gap', async () => {
+  it('does not take a gap for the end of the shard, wherever a page ends and however long the gap is', async () => {
     const { reader } = subject();
     const shard = await written(subject());
     for (const gone of [6, 7, 8]) await subject().tamper(shard, gone, 'removed');
@@ -92,7 +92,7 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     await expect(reader.read(shard, 8, 1)).rejects.toMatchObject({ name: 'JournalCorrupt', sequence: 7 });
   });
 
-  it('does not begin a page behind a record that is missing', async () => {
+  it('does not begin a page after a missing record', async () => {
     const shard = await written(subject());
     await subject().tamper(shard, 6, 'removed');
     const missing = { name: 'JournalCorrupt', sequence: 6 };
@@ -100,7 +100,7 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     await expect(subject().reader.entries(shard, [7])).rejects.toMatchObject(missing);
   });
 
-  it('finds a forged record with a hash that fits, because the next one does not', async () => {
+  it('finds a forged record with a right hash, because the next record does not fit', async () => {
     const { reader } = subject();
     const shard = await written(subject());
     const [genuine] = await reader.entries(shard, [6]);
@@ -110,14 +110,15 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     await expect(reader.entries(shard, [7])).rejects.toBeInstanceOf(JournalCorrupt);
   });
 
-  it('shows nothing of an older epoch behind a newer one even where the hashes fit', async () => {
+  it('shows no record of an older epoch after a newer one, even if the hashes fit', async () => {
     const { reader } = subject();
     const shard = await written(subject());
     const all = await everything(reader, shard);
     const last = all.at(-1)!;
     await subject().tamper(shard, LENGTH, { epoch: 1, hash: recordHash({ ...last, epoch: 1 }) });
     const before = all.slice(0, -1);
-    // In a topic it counts for nothing, and what is gone with it others know; in a table nothing else can stand in its place.
+    // In a topic the record does not count, so a record is missing that others know. In a table no other record can be at its
+    // position.
     const shown = await reader.read(shard, 1, 100).catch((error: unknown) => {
       expect(error).toMatchObject({ name: 'JournalCorrupt', sequence: LENGTH });
       return before;
@@ -127,7 +128,7 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     await expect(reader.entries(shard, [LENGTH])).rejects.toMatchObject(missing);
   });
 
-  it('finds an epoch that never began even where the hashes fit', async () => {
+  it('finds an epoch that never began, even if the hashes fit', async () => {
     const { reader } = subject();
     const shard = await written(subject());
     const [last] = await reader.entries(shard, [LENGTH]);
@@ -141,7 +142,7 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     expect(await reader.read(shard, 1, 100)).toHaveLength(LENGTH);
   });
 
-  it('does not let anybody write behind a tail that is corrupt', async () => {
+  it('does not let a writer open a shard whose last record is corrupt', async () => {
     const shard = await written(subject());
     await subject().tamper(shard, LENGTH, { payload: '"99"' });
     await expect(subject().journalOf('eve').open(shard)).rejects.toBeInstanceOf(JournalCorrupt);

@@ -3,9 +3,9 @@ import { beforeFirst } from '../../journal/hash-chain.js';
 import { JournalCorrupt } from '../../journal/journal-errors.js';
 import { everything, events, freshShard, type JournalSubject } from './journal-subject.js';
 
-/** Two families side by side in one store. */
+/** Two families in one store. */
 export function describeFamilies(subject: () => JournalSubject): void {
-  it('share a number of a shard and nothing else', async () => {
+  it('may have the same shard number, and share nothing else', async () => {
     const { reader, other } = subject();
     const shard = freshShard();
     const ours = await subject().journalOf('ada').open(shard);
@@ -41,7 +41,7 @@ export function describeFamilies(subject: () => JournalSubject): void {
     for (const [index, { hash }] of ours.entries()) expect(theirs[index]?.hash).not.toBe(hash);
   });
 
-  it("do not read, or go on with, each other's records", async () => {
+  it("neither read nor continue each other's records", async () => {
     const { reader, other } = subject();
     const shard = freshShard();
     await (await subject().journalOf('ada').open(shard)).close();

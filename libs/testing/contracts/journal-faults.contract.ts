@@ -3,7 +3,7 @@ import type { JournalWriter } from '../../journal/journal.js';
 import { JournalAmbiguous, JournalFailure } from '../../journal/journal-errors.js';
 import { events, freshShard, range, type JournalSubject } from './journal-subject.js';
 
-/** What its caller knows of one append. */
+/** What a caller knows about the outcome of its append. */
 type Known = 'written' | 'not written' | 'not known';
 
 async function knownOf(append: Promise<unknown>): Promise<Known> {
@@ -16,7 +16,9 @@ async function knownOf(append: Promise<unknown>): Promise<Known> {
   }
 }
 
-/** What the journal holds must agree with what the callers were told: nothing acknowledged is missing, no batch is half there. */
+/**
+ * The journal must agree with what the callers were told: no acknowledged record is missing, and every batch is whole or absent.
+ */
 async function expectHonest(
   subject: JournalSubject,
   shard: number,
@@ -33,9 +35,9 @@ async function expectHonest(
 }
 
 async function takeOver(subject: JournalSubject, shard: number): Promise<void> {
-  const heir = await subject.journalOf('heir').open(shard);
-  await heir.append([`"heir of ${heir.head.epoch}"`]);
-  await heir.close();
+  const successor = await subject.journalOf('successor').open(shard);
+  await successor.append([`"successor of ${successor.head.epoch}"`]);
+  await successor.close();
 }
 
 async function exercise(
@@ -59,25 +61,25 @@ async function exercise(
 }
 
 export function describeFaults(subject: () => JournalSubject): void {
-  it('that lose the answer do not make the writer deny what is written', async () => {
+  it('that lose the reply do not make the writer deny a written append', async () => {
     const { known } = await exercise(subject(), (shard) => subject().faults.loseAnswer(shard));
     expect(known).not.toBe('not written');
   });
 
-  it('that lose the append do not make the writer promise what is not', async () => {
+  it('that lose the append do not make the writer promise it', async () => {
     const { writer, known } = await exercise(subject(), (shard) => subject().faults.loseAppend(shard));
-    // An adapter may send anew what did not arrive: then it is there, and its writer lived until it was deposed.
+    // An adapter may resend an append that did not arrive. Then it is written, and its writer lived until it was fenced.
     if (known !== 'written') expect(writer.health().ok).toBe(false);
     await expect(writer.append(['"more"'])).rejects.toBeInstanceOf(JournalFailure);
   });
 
-  it('that leave nobody to ask make it say that it does not know', async () => {
+  it('that leave no store to ask make the writer report an unknown outcome', async () => {
     const { writer, known } = await exercise(subject(), (shard) => subject().faults.isolate(shard));
     expect(known).toBe('not known');
     expect(writer.health().ok).toBe(false);
   });
 
-  it('at any moment of a busy writer leave everybody with the truth', async () => {
+  it('at any moment of a busy writer leave every caller with a true outcome', async () => {
     for (const round of range(1, 12)) {
       const shard = freshShard();
       const writer = await subject().journalOf('ada').open(shard);

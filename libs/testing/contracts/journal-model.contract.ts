@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** The journal, as simple as it can be thought of. */
+/** The simplest possible model of the journal. */
 class Model {
   readonly records: string[] = [];
   epoch = 0;
@@ -99,7 +99,7 @@ class Run {
 }
 
 export function describeModel(subject: () => JournalSubject): void {
-  it('leaves what a simple model says', async () => {
+  it('leaves the journal as a simple model predicts', async () => {
     const steps = fc.array(step, { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(steps, (all) => new Run(subject()).perform(all)),

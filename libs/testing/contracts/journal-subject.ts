@@ -1,40 +1,40 @@
 import { pause, type Clock } from '../../platform/time/clock.js';
 import type { Journal, JournalEntry, JournalReader } from '../../journal/journal.js';
 
-/** What somebody with access to the store does to a record behind the journal's back. */
+/** A change of a stored record that bypasses the journal. */
 export type Tampering =
   'removed' | Partial<Pick<JournalEntry, 'sequence' | 'epoch' | 'kind' | 'payload' | 'hash'>>;
 
-/** Ways in which the way to the store breaks under the next append of a shard's writer. */
+/** Faults of the connection to the store, during the next append of a shard's writer. */
 export interface JournalFaults {
-  /** The append arrives, its answer does not; whoever asks anew is answered. */
+  /** The append arrives, but its reply does not. Later requests are answered. */
   loseAnswer(shard: number): void;
-  /** The append never arrives; whoever asks anew is answered. */
+  /** The append never arrives. Later requests are answered. */
   loseAppend(shard: number): void;
-  /** The append may or may not arrive, and nobody is answered until heal(). */
+  /** The append may or may not arrive, and no request is answered until heal(). */
   isolate(shard: number): void;
-  /** Every connection breaks at once, whatever it is doing; new ones are let through. */
+  /** Every connection breaks at once. New connections work. */
   cut(shard: number): void;
   heal(): void;
 }
 
 /** An adapter under test, with journals of the family `auction`. */
 export interface JournalSubject {
-  /** The journal as a process called `opener` has it. */
+  /** The journal as a process called `opener` uses it. */
   journalOf(opener: string): Journal;
   readonly reader: JournalReader;
   readonly faults: JournalFaults;
   tamper(shard: number, sequence: number, tampering: Tampering): Promise<void>;
-  /** The family `execution` in the same store, as a process called `ada` has it. */
+  /** The family `execution` in the same store, as a process called `ada` uses it. */
   readonly other: { readonly journal: Journal; readonly reader: JournalReader };
-  /** Puts a copy of what stands in a shard where the other family keeps that shard. */
+  /** Copies the records of a shard to the same shard of the other family. */
   giveToOther(shard: number): Promise<void>;
   dispose(): Promise<void>;
 }
 
 let lastShard = 0;
 
-/** A shard that no other case has touched. */
+/** A shard that no other test has used. */
 export function freshShard(): number {
   lastShard += 1;
   return lastShard;
@@ -58,11 +58,11 @@ export async function events(reader: JournalReader, shard: number): Promise<stri
   return all.filter(({ kind }) => kind === 'event').map(({ payload }) => payload);
 }
 
-/** Waits for something that happens elsewhere, and gives up on what does not. */
+/** Waits for a condition that becomes true elsewhere, and fails after a while. */
 export async function until(clock: Clock, isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (let look = 0; look < 800; look += 1) {
     if (await isSo()) return;
     await pause(clock, 5);
   }
-  throw new Error('what was waited for did not happen');
+  throw new Error('the condition did not become true in time');
 }

@@ -8,7 +8,7 @@ import { describeFaults } from './journal-faults.contract.js';
 import { describeModel } from './journal-model.contract.js';
 import { everything, events, freshShard, range, type JournalSubject } from './journal-subject.js';
 
-/** What every adapter of the journal must do. An adapter is done when this passes. */
+/** The contract of the journal. An adapter is complete when these tests pass. */
 export function describeJournal(name: string, create: () => Promise<JournalSubject>): void {
   describe(name, () => {
     let subject: JournalSubject;
@@ -28,7 +28,7 @@ export function describeJournal(name: string, create: () => Promise<JournalSubje
 }
 
 function describeWriter(subject: () => JournalSubject): void {
-  it('opens a shard with an epoch record that says who opened it', async () => {
+  it('opens a shard with an epoch record that names the opener', async () => {
     const shard = freshShard();
     const writer = await subject().journalOf('ada').open(shard);
     const [entry, ...others] = await everything(subject().reader, shard);
@@ -46,7 +46,7 @@ function describeWriter(subject: () => JournalSubject): void {
     await writer.close();
   });
 
-  it('gives dense sequences and a chain that anybody can recompute', async () => {
+  it('assigns dense sequences and a hash chain that can be recomputed', async () => {
     const shard = freshShard();
     const writer = await subject().journalOf('ada').open(shard);
     expect((await writer.append(['"a"', '"b"'])).firstSequence).toBe(2);
@@ -63,7 +63,7 @@ function describeWriter(subject: () => JournalSubject): void {
     await writer.close();
   });
 
-  it('keeps the payloads of each of many callers together and in the order of the calls', async () => {
+  it('keeps the payloads of each caller together and in the order of the calls', async () => {
     const shard = freshShard();
     const writer = await subject().journalOf('ada').open(shard);
     const calls = range(0, 99).map((call) =>
@@ -80,7 +80,7 @@ function describeWriter(subject: () => JournalSubject): void {
     await writer.close();
   });
 
-  it('keeps every character, and batches of a thousand', async () => {
+  it('keeps every character, and batches of a thousand payloads', async () => {
     const shard = freshShard();
     const writer = await subject().journalOf('ada').open(shard);
     const odd = [
@@ -99,7 +99,7 @@ function describeWriter(subject: () => JournalSubject): void {
     await writer.close();
   });
 
-  it('writes what is queued when it closes, and takes nothing more', async () => {
+  it('writes queued appends when it closes, and accepts no more', async () => {
     const shard = freshShard();
     const writer = await subject().journalOf('ada').open(shard);
     const queued = range(1, 20).map((number) => writer.append([String(number)]));
@@ -126,7 +126,7 @@ function describeRivals(subject: () => JournalSubject): void {
     );
   });
 
-  it('never write both: the second deposes the first, which stays dead', async () => {
+  it('never both write: the second fences the first, which stays ended', async () => {
     const shard = freshShard();
     const first = await subject().journalOf('ada').open(shard);
     await first.append(['"before"']);
@@ -140,7 +140,7 @@ function describeRivals(subject: () => JournalSubject): void {
     await second.close();
   });
 
-  it('know whose the shard is when they are asked', async () => {
+  it('know who owns the shard when they confirm it', async () => {
     const shard = freshShard();
     const first = await subject().journalOf('ada').open(shard);
     await first.confirm();
@@ -155,7 +155,7 @@ function describeRivals(subject: () => JournalSubject): void {
     await second.close();
   });
 
-  it('leave no doubt when one opens while the other is appending', async () => {
+  it('have known outcomes when one opens while the other appends', async () => {
     const shard = freshShard();
     let writer = await subject().journalOf('ada').open(shard);
     const acknowledged: string[] = [];
@@ -173,7 +173,7 @@ function describeRivals(subject: () => JournalSubject): void {
     expect(await events(subject().reader, shard)).toEqual(acknowledged);
   });
 
-  it('of different shards do not meet', async () => {
+  it('of different shards do not disturb each other', async () => {
     const [left, right] = [freshShard(), freshShard()];
     const journal = subject().journalOf('ada');
     const writers = await Promise.all([journal.open(left), journal.open(right)]);
@@ -197,7 +197,7 @@ function describeLimits(subject: () => JournalSubject): void {
     ['U+0000', () => ['"\0"']],
   ];
 
-  it.each(refused)('refuse %s, write nothing of it and let the writer live', async (_, payloads) => {
+  it.each(refused)('refuse %s, write nothing of it and leave the writer usable', async (_, payloads) => {
     const shard = freshShard();
     const writer = await subject().journalOf('ada').open(shard);
     const outcomes = await Promise.allSettled([
@@ -212,7 +212,7 @@ function describeLimits(subject: () => JournalSubject): void {
     await writer.close();
   });
 
-  it('admit a payload of the greatest length', async () => {
+  it('accept a payload of the maximum length', async () => {
     const shard = freshShard();
     const writer = await subject().journalOf('ada').open(shard);
     const payload = 'x'.repeat(MAX_PAYLOAD_BYTES);

@@ -7,7 +7,7 @@ const LAST = Number.MAX_SAFE_INTEGER;
 
 export interface SnapshotSubject {
   readonly store: SnapshotStore;
-  /** Of another family, in the same place. */
+  /** The store of another family, in the same database. */
   readonly other: SnapshotStore;
   readonly journal: Journal;
   readonly reader: JournalReader;
@@ -24,7 +24,7 @@ export function describeSnapshotStore(name: string, create: () => Promise<Snapsh
       subject = await create();
     });
 
-    it('gives back the newest as it was saved, whatever the order of saving', async () => {
+    it('returns the newest snapshot as it was saved, whatever the order of saving', async () => {
       const shard = freshShard();
       expect(await subject.store.latest(shard)).toBeUndefined();
       for (const sequence of [5, 9, 7]) await subject.store.save(shard, snapshotAt(sequence));
@@ -32,7 +32,7 @@ export function describeSnapshotStore(name: string, create: () => Promise<Snapsh
       expect(await subject.store.latest(freshShard())).toBeUndefined();
     });
 
-    it('keeps two, and the later of two at one sequence', async () => {
+    it('keeps the last two, and the later of two at one sequence', async () => {
       const shard = freshShard();
       for (const sequence of [5, 7, 9]) await subject.store.save(shard, snapshotAt(sequence));
       await subject.store.save(shard, snapshotAt(9, 'cd'.repeat(32), 2));
@@ -50,7 +50,7 @@ export function describeSnapshotStore(name: string, create: () => Promise<Snapsh
       expect(await subject.other.latest(shard)).toEqual(snapshotAt(8));
     });
 
-    it('gives back what was sealed, as far as the journal bears it out', async () => {
+    it('returns only snapshots with a MAC whose record is in the journal', async () => {
       const { store, reader } = subject;
       const refused: unknown[] = [];
       const onRefused = (one: unknown): unknown => refused.push(one);

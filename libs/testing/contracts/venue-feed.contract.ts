@@ -6,28 +6,28 @@ import { FollowedFeed } from '../data/followed-feed.js';
 import { eventually } from '../eventually.js';
 import type { MeddlingProxy } from '../network/meddling-proxy.js';
 
-/** A feed that reads a practice venue through a proxy, and what traders and the venue's operator do there. */
+/** A feed that reads a practice venue through a proxy, and actions of traders and of the venue's operator. */
 export interface VenueFeedSubject {
   readonly open: OpenVenue;
   readonly proxy: MeddlingProxy;
-  /** Another one each time; an answer has a second and a half. */
+  /** A new feed each time. A reply may take a second and a half. */
   feed(): SourceFeed;
   market(): Promise<string>;
-  /** Whether its list of markets says what was traded in each. */
+  /** Whether its list of markets has the traded volume of each. */
   readonly countsVolumes: boolean;
-  /** So many contracts of the first outcome for 0.40 each; who buys it takes. */
+  /** Trades this many contracts of the first outcome for 0.40 each. The buyer is the taker. */
   trade(marketId: string, contracts: number): Promise<void>;
-  /** Rests until it is taken back, and the undoing of that. */
+  /** Places a resting bid. Resolves with a function that cancels it. */
   bid(marketId: string, price: string): Promise<() => Promise<void>>;
   setStatus(marketId: string, status: 'halted' | 'open' | 'closed'): Promise<void>;
   resolve(marketId: string, payouts: readonly [string, string]): Promise<void>;
-  /** What the venue knows of its traders, and shows to nobody. */
+  /** What the venue knows of its traders and never publishes. */
   secrets(): readonly string[];
-  /** As on the day on which the venue gave its prices other names. */
+  /** The body as it was when the venue renamed its price fields. */
   renamed(body: string): string;
-  /** As when the old names went on and said 0. */
+  /** The body as it was when the old price fields remained and were 0. */
   zeroed(body: string): string;
-  /** Of a frame that tells a trade, or a change of a book. */
+  /** Whether the frame reports a trade, or a change of a book. */
   isNews(frame: string, of?: 'trades' | 'books'): boolean;
   isTrades(path: string): boolean;
   isMarkets(path: string): boolean;
@@ -55,7 +55,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       await followed.stop();
     });
 
-    /** Every trade of the venue once, and no other, as the venue has it. */
+    /** Expects every trade of the venue exactly once, as the venue has it. */
     function expectAll(of = followed, within?: number): Promise<void> {
       return eventually(() => {
         const ours = of.trades.map(
@@ -87,7 +87,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       await expectBook(200_000, false);
     }
 
-    it('reads what was there before, then what comes, and says up to when it knows', async () => {
+    it('reads what was there before and what follows, and reports up to when it is complete', async () => {
       await expectAll();
       expect(followed.ofMarket(market).map(({ type }) => type)).toEqual(['MARKET', 'STATUS', 'TRADE']);
       await socketOpen();
@@ -99,12 +99,12 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       expect([followed.quarantined, followed.repeats]).toEqual([[], 0]);
     });
 
-    it('counts the taker alone: a match is one trade of so many contracts', () => {
+    it('counts only the taker side: a match is one trade of all its contracts', () => {
       const [trade] = followed.trades.filter(({ market_id }) => market_id === market);
       expect(trade).toMatchObject({ outcome_index: 0, price: 400_000, size: 3_000_000n, side: 'buy' });
     });
 
-    it('goes on from its cursor, and what came meanwhile is not lost', async () => {
+    it('continues from its cursor, and loses nothing in between', async () => {
       await eventually(() => expect(followed.cursor).not.toBe(''));
       await followed.stop();
       await subject.trade(market, 7);
@@ -115,12 +115,12 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       await next.stop();
     });
 
-    it('says what was traded in each market since listing, where its venue does', async () => {
+    it('reports the volume of each market since listing, if its venue does', async () => {
       const volumes = await subject.feed().volumes?.(new AbortController().signal);
       expect(volumes?.get(market)).toBe(subject.countsVolumes ? 3_000_000n : undefined);
     });
 
-    it('reads a span again', async () => {
+    it('reads a time span again', async () => {
       const [trade] = followed.trades.filter(({ market_id }) => market_id === market);
       const at = trade?.source_ts ?? 0;
       const found: unknown[] = [];
@@ -131,7 +131,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       expect(found).toContainEqual(expect.objectContaining({ type: 'MARKET', market_id: market }));
     });
 
-    it('tells that a market halts, opens, closes and pays', async () => {
+    it('reports that a market halts, opens, closes and pays out', async () => {
       for (const status of ['halted', 'open', 'closed'] as const) await subject.setStatus(market, status);
       await subject.resolve(market, ['0.25', '0.75']);
       await eventually(() => {
@@ -143,7 +143,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       await eventually(() => expect(followed.book(market)?.bids).toEqual([]));
     });
 
-    it('empties the book of a market that closes, though no frame says so', async () => {
+    it('empties the book of a market that closes, even if no frame reports it', async () => {
       await subject.bid(market, '0.20');
       await expectBook(200_000, true);
       subject.proxy.meddle({ frame: (frame) => (subject.isNews(frame, 'books') ? [] : [frame]) });
@@ -151,7 +151,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       await expectBook(200_000, false);
     });
 
-    it('settled early, a market keeps the end that was planned (forecastbench 280)', async () => {
+    it('keeps the planned end of a market that is settled early (forecastbench 280)', async () => {
       await subject.resolve(market, ['1', '0']);
       const { changed_at = 0, terms } = subject.open.venue.reads.market(market) ?? {};
       await eventually(() => {
@@ -161,7 +161,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       });
     });
 
-    it('lets nothing in that the venue does not publish: no order, no client order id, no account', async () => {
+    it('contains nothing that the venue does not publish: no order, no client order id, no account', async () => {
       await subject.bid(market, '0.10');
       await expectBook(100_000, true);
       const all = JSON.stringify([...followed.events.values(), ...followed.books], (_name, value: unknown) =>
@@ -178,7 +178,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       ['answers 429 with a page of HTML', { answers: { status: 429, body: '<html>slow down</html>' } }],
       ['answers 502', { answers: { status: 502, body: 'bad gateway' } }],
     ] as const)(
-      'a venue that %s is away, not quarantined; afterwards every trade counts once',
+      'treats a venue that %s as unavailable and does not quarantine it; afterwards every trade counts once',
       async (_, how) => {
         subject.proxy.meddle(how);
         subject.proxy.cut();
@@ -192,7 +192,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       },
     );
 
-    it('is patient with a venue that is away', async () => {
+    it('retries an unavailable venue at growing intervals', async () => {
       subject.proxy.meddle({ answers: { status: 429, body: '<html>' } });
       subject.proxy.cut();
       await eventually(() => expect(followed.faults.length).toBeGreaterThan(1));
@@ -201,7 +201,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       expect(performance.now() - began).toBeGreaterThan(1_500);
     });
 
-    it('a list of markets that is bad leaves trades alone, but nothing is up to date', async () => {
+    it('reads trades despite a bad list of markets, but counts as not up to date', async () => {
       await socketOpen();
       subject.proxy.meddle({ body: (body, path) => (subject.isMarkets(path) ? body.slice(1) : body) });
       await eventually(() => expect(followed.quarantined.length).toBeGreaterThan(0));
@@ -219,7 +219,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       ['half a body', (body: string): string => body.slice(0, body.length / 2)],
       ['prices under other names (kalshi-ai-trading-bot 41, pykalshi 4 and 5)', null],
     ] as const)(
-      'sets %s aside whole, publishes none of it, and is not up to date meanwhile',
+      'quarantines %s as a whole, publishes none of it, and is not up to date meanwhile',
       async (_, spoil) => {
         await socketOpen();
         const spoilt = spoil ?? ((body: string): string => subject.renamed(body));
@@ -238,7 +238,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       },
     );
 
-    it('does not believe that all prices are 0 at once', async () => {
+    it('does not accept that all prices are 0 at once', async () => {
       for (let trade = 0; trade < 10; trade += 1) await subject.trade(market, 1);
       await expectAll();
       subject.proxy.meddle({
@@ -257,7 +257,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       await late.stop();
     });
 
-    it('counts once what is told twice', async () => {
+    it('counts events once that are delivered twice', async () => {
       subject.proxy.meddle({ frame: (frame) => [frame, frame] });
       subject.proxy.cut();
       await socketOpen();
@@ -267,7 +267,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       expect(followed.dropped).toBe(0);
     });
 
-    it('does not go back with a venue that shows what it showed before', async () => {
+    it('does not go back when a venue shows an earlier state again', async () => {
       await socketOpen();
       const shown: string[] = [];
       let later = 0;
@@ -289,7 +289,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
     });
 
     it.each(['trades', 'books'] as const)(
-      'notices a socket that is open, answers pings and says nothing of %s (py-clob-client 292, nautilus 4298)',
+      'notices an open socket that answers pings and sends nothing of %s (py-clob-client 292, nautilus 4298)',
       async (what) => {
         await socketOpen();
         const { opened } = subject.proxy;
@@ -307,7 +307,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       },
     );
 
-    it('a change of a book that is lost on the way makes no wrong book', async () => {
+    it('makes no wrong book when a change of a book is lost', async () => {
       await socketOpen();
       let lost = 0;
       subject.proxy.meddle({
@@ -326,7 +326,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       expect(followed.dropped).toBe(0);
     });
 
-    it('knows a market soon after it is made, and hears of it by the socket', async () => {
+    it('learns soon of a new market, and subscribes to it', async () => {
       await socketOpen();
       const made = await subject.market();
       await subject.trade(made, 2);
@@ -346,7 +346,7 @@ export function describeVenueFeed(name: string, create: () => Promise<VenueFeedS
       await expectAll();
     });
 
-    it('books of a quiet market keep their heartbeat', async () => {
+    it('sends heartbeats for books of a quiet market', async () => {
       const undo = await subject.bid(market, '0.20');
       await expectBook(200_000, true);
       const first = followed.book(market);

@@ -12,17 +12,17 @@ type Call = 'submit' | 'cancel' | 'read';
 type VenueFault =
   'drop_request' | 'drop_reply' | 'unreadable' | 'error' | 'reject' | 'rate_limit' | 'duplicate_fill';
 
-/** An adapter at a practice venue that it reaches over HTTP, and what only the venue's operator can do. */
+/** An adapter that reaches a practice venue over HTTP, and actions of the venue's operator. */
 export interface VenueSubject {
   readonly venue: Venue;
-  /** Where the vault's own account is opened as well. */
+  /** The vault's own account. */
   readonly vault: string;
   readonly collateral: string;
   fund(account: string, dollars: string): Promise<void>;
   market(): Promise<string>;
   setStatus(market_id: string, status: 'halted' | 'closed'): Promise<void>;
   resolve(market_id: string, payouts: readonly [string, string]): Promise<void>;
-  /** Of the next such call; without calls, of the next fill that is told. */
+  /** Sets a fault for the next call of these kinds. Without calls, for the next fill that is reported. */
   fault(fault: VenueFault, calls: readonly Call[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,25 +52,25 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
 
     async function listed(): Promise<VenueMarket> {
       const market = await subject.venue.markets.market(await subject.market());
-      if (market === undefined) throw new Error('the market that was just made is not there');
+      if (market === undefined) throw new Error('the new market is not listed');
       return market;
     }
 
-    /** What it costs where it trades at once: both sides of the market want to be worth more than a dollar. */
+    /** Trades both outcomes at once, because a pair of both sides costs a dollar. */
     async function pairOf(market: VenueMarket, one: Trader, other: Trader, shares: bigint): Promise<void> {
       await placed(one, termsOf(one, market, { price: 60n * CENT, quantity: shares }));
       await placed(other, termsOf(other, market, { price: 40n * CENT, quantity: shares, outcome_index: 1 }));
     }
 
     describe('accounts', () => {
-      it('are opened once, however often they are asked for', async () => {
+      it('are opened once, however often they are requested', async () => {
         const user_id = randomUUID();
         const account = await subject.venue.open(user_id);
         expect(await subject.venue.open(user_id)).toBe(account);
         expect(await subject.venue.open(randomUUID())).not.toBe(account);
       });
 
-      it('show money from outside as it came in', async () => {
+      it('show money from outside as a deposit', async () => {
         const { account } = await trader('12.5');
         expect(sum(await account.balances())).toBe(12_500_000n);
         const [deposit] = await account.movements('2020-01-01T00:00:00.000000000Z');
@@ -102,7 +102,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         expect(await one.account.openOrders()).toEqual([]);
       });
 
-      it('are cancelled by our own id where the venue has not told its own', async () => {
+      it("are cancelled by our own id if the venue's id is unknown", async () => {
         const [one, market] = [await trader(), await listed()];
         const terms = termsOf(one, market, { price: 40n * CENT });
         await placed(one, terms);
@@ -130,20 +130,20 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         ]);
       });
 
-      it('that do not rest say why they found nothing', async () => {
+      it('that do not rest report why they found no match', async () => {
         const [one, other, market] = [await trader(), await trader(), await listed()];
         const ioc = { time_in_force: 'IOC', price: 50n * CENT } as const;
         const first = await placed(one, termsOf(one, market, ioc));
         expect(first).toMatchObject({ order: { status: 'cancelled', filled: 0n }, unfilled: 'empty' });
         expect(first.order.exchange_order_id).not.toBe('');
         await placed(other, termsOf(other, market, { price: 45n * CENT, outcome_index: 1 }));
-        // The other outcome is wanted at 0.45, so this one is offered at 0.55.
+        // The bid for the other outcome at 0.45 is an offer of this outcome at 0.55.
         expect(await placed(one, termsOf(one, market, ioc))).toMatchObject({
           ...{ order: { filled: 0n }, unfilled: 'beyond-bound' },
         });
       });
 
-      it('fill in part and leave the rest where they do not rest', async () => {
+      it('fill in part, and cancel the rest if they must not rest', async () => {
         const [one, other, market] = [await trader(), await trader(), await listed()];
         await placed(one, termsOf(one, market, { price: 60n * CENT, quantity: 3n * ONE }));
         const terms = termsOf(other, market, {
@@ -154,7 +154,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         });
       });
 
-      it('that would trade are refused where they must only rest', async () => {
+      it('that would trade are refused if they are post-only', async () => {
         const [one, other, market] = [await trader(), await trader(), await listed()];
         await placed(one, termsOf(one, market, { price: 60n * CENT }));
         const terms = termsOf(other, market, { price: 45n * CENT, outcome_index: 1, post_only: true });
@@ -163,7 +163,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         });
       });
 
-      it('without the money or the shares are refused', async () => {
+      it('without enough money or shares are refused', async () => {
         const [poor, market] = [await trader('1'), await listed()];
         const buy = termsOf(poor, market, { price: 60n * CENT, quantity: 10n * ONE });
         expect(await submitted(poor, buy)).toMatchObject({ failure: { code: 'INSUFFICIENT_BALANCE' } });
@@ -196,8 +196,8 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
       });
     });
 
-    describe('what has hurt users elsewhere', () => {
-      it('an order that fills at once is found by its own id, though it never was among the open ones', async () => {
+    describe('problems that users of other systems had', () => {
+      it('an order that fills at once is found by its own id, though it never was among the open orders', async () => {
         const [one, other, market] = [await trader(), await trader(), await listed()];
         await placed(one, termsOf(one, market, { price: 60n * CENT, quantity: 5n * ONE }));
         const terms = termsOf(other, market, {
@@ -211,7 +211,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         });
       });
 
-      it('a cancel that comes after the fill says that the order is gone, and the order that it is filled', async () => {
+      it('a cancel after the fill reports that the order is gone, and the order is filled', async () => {
         const [one, other, market] = [await trader(), await trader(), await listed()];
         const terms = termsOf(one, market, { price: 60n * CENT, quantity: 5n * ONE });
         const { order } = await placed(one, terms);
@@ -226,7 +226,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         });
       });
 
-      it('the same order sent again under its id makes no second position', async () => {
+      it('the same order sent again under its id opens no second position', async () => {
         const [one, market] = [await trader(), await listed()];
         const terms = termsOf(one, market, { price: 40n * CENT });
         await placed(one, terms);
@@ -234,7 +234,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         expect(await one.account.openOrders()).toHaveLength(1);
       });
 
-      it('one venue trade that meets several orders of an account gives each fill a name of its own', async () => {
+      it('one venue trade with several orders of an account gives each fill an id of its own', async () => {
         const [one, other, market] = [await trader(), await trader(), await listed()];
         const since = now();
         for (const price of [61n * CENT, 60n * CENT]) {
@@ -249,7 +249,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         expect([...shares.values()].reduce((total, quantity) => total + quantity, 0n)).toBe(8n * ONE);
       });
 
-      it('a market order beyond its bound says so, and does not rest', async () => {
+      it('a market order beyond its bound reports that, and does not rest', async () => {
         const [one, other, market] = [await trader(), await trader(), await listed()];
         await pairOf(market, one, other, 5n * ONE);
         await placed(one, termsOf(one, market, { price: 70n * CENT, side: 'sell' }));
@@ -261,7 +261,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         expect(await third.account.openOrders()).toEqual([]);
       });
 
-      it('a sale of shares that are not there is refused, and one of those that are rests', async () => {
+      it('a sale without the shares is refused, and a sale with the shares rests', async () => {
         const [one, other, market] = [await trader(), await trader(), await listed()];
         await pairOf(market, one, other, 5n * ONE);
         const sale = { price: 70n * CENT, side: 'sell', quantity: 5n * ONE } as const;
@@ -274,9 +274,9 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
       });
     });
 
-    describe('doubt', () => {
+    describe('an unknown outcome', () => {
       it.each(['drop_reply', 'unreadable'] as const)(
-        'of a submit (%s) is told, and the order is found by its own id',
+        'of a submit (%s) is reported, and the order is found by its own id',
         async (fault) => {
           const [one, market] = [await trader(), await listed()];
           const terms = termsOf(one, market, { price: 40n * CENT });
@@ -288,7 +288,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
       );
 
       it.each(['drop_request', 'error'] as const)(
-        'of a submit that was never taken (%s) is told, and the order is unknown',
+        'of a submit that was never accepted (%s) is reported, and the order does not exist',
         async (fault) => {
           const [one, market] = [await trader(), await listed()];
           const terms = termsOf(one, market, { price: 40n * CENT });
@@ -299,7 +299,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         },
       );
 
-      it('is not claimed of what the venue has refused', async () => {
+      it('is not reported for an order that the venue has refused', async () => {
         const [one, market] = [await trader(), await listed()];
         for (const fault of ['reject', 'rate_limit'] as const) {
           await subject.fault(fault, ['submit']);
@@ -308,7 +308,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         }
       });
 
-      it('of a read proves nothing', async () => {
+      it('of a read leads to an error, and not to a wrong state', async () => {
         const [one, market] = [await trader(), await listed()];
         const terms = termsOf(one, market, { price: 40n * CENT });
         const name = { venue_client_id: one.account.clientIdOf(terms.order_id, 1), terms };
@@ -318,7 +318,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         }
       });
 
-      it('that comes too often is no refusal of a cancel, which stays wanted', async () => {
+      it('is not reported for a cancel that was rate-limited, which may be sent again', async () => {
         const [one, market] = [await trader(), await listed()];
         const terms = termsOf(one, market, { price: 40n * CENT });
         const { order } = await placed(one, terms);
@@ -330,7 +330,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         expect((await one.account.cancel(name)).outcome).toMatchObject({ what: 'cancelled' });
       });
 
-      it('has no part in cancels that come at the same moment: each order has an outcome of its own', async () => {
+      it('does not come from cancels at the same moment: each order has an outcome of its own', async () => {
         const [one, other, market] = [await trader(), await trader(), await listed()];
         const nameOf = async (price: bigint) => {
           const terms = termsOf(one, market, { price, quantity: 4n * ONE });
@@ -355,7 +355,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         expect(await one.account.openOrders()).toEqual([]);
       });
 
-      it('of a cancel is told, and the order shows what came of it', async () => {
+      it('of a cancel is reported, and the order shows its result', async () => {
         const [one, market] = [await trader(), await listed()];
         const terms = termsOf(one, market, { price: 40n * CENT });
         const { order } = await placed(one, terms);
@@ -369,7 +369,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
     });
 
     describe('money', () => {
-      it('of a resolved market is paid and told', async () => {
+      it('of a resolved market is paid out and reported', async () => {
         const [one, other, market] = [await trader(), await trader(), await listed()];
         await pairOf(market, one, other, 5n * ONE);
         const before = sum(await one.account.balances());
@@ -401,7 +401,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
         }
       });
 
-      it('that is not there is not moved', async () => {
+      it('is not transferred without the balance', async () => {
         const one = await trader('10');
         const reference = one.account.transferReference(randomUUID());
         const { collateral: asset } = subject;
@@ -411,7 +411,7 @@ export function describeVenue(name: string, create: () => Promise<VenueSubject>)
       });
     });
 
-    it('an account that is followed tells of fills within two seconds, each at least once', async () => {
+    it('the feed of an account reports fills within two seconds, each at least once', async () => {
       const [one, other, market] = [await trader(), await trader(), await listed()];
       const told: string[] = [];
       const feed = one.account.follow({
@@ -454,7 +454,7 @@ async function placed(
   return outcome;
 }
 
-/** A limit order that is good till cancelled, unless something else is wanted. */
+/** Terms of a limit order that is good till cancelled, with changes. */
 export function termsOf(
   { user_id }: { readonly user_id: string },
   market: VenueMarket,

@@ -8,7 +8,7 @@ import { marketEvent } from './streams.js';
 
 export const SECOND = 1_000_000;
 
-/** The companion's listener at a moment that does not pass. */
+/** The listener of the companion, at a clock that stands still. */
 export class CompanionWorld {
   private constructor(
     readonly data: DataWorld,
@@ -27,7 +27,7 @@ export class CompanionWorld {
     return this.data.ask(path, { on: 'companion' });
   }
 
-  /** Of 200. */
+  /** The body of a reply with status 200. */
   async bodyOf(path: string): Promise<unknown> {
     const { status, body, text } = await this.get(path);
     if (status !== 200) throw new Error(`${path}: ${String(status)} ${text}`);
@@ -50,7 +50,7 @@ export class CompanionWorld {
     };
   }
 
-  /** Bids at 0.40 and 0.39, asks at 0.44, unless told otherwise. */
+  /** Bids at 0.40 and 0.39 and an ask at 0.44, with changes. */
   bookEvent(provider: Provider, over: Partial<BookEvent> = {}): BookEvent {
     const { now } = this;
     return {
@@ -65,7 +65,7 @@ export class CompanionWorld {
     };
   }
 
-  /** As ingest keeps books, until they are stored. */
+  /** Stores books as ingest does, and waits until they are stored. */
   async shout(...events: readonly BookEvent[]): Promise<void> {
     const table = new BookTable(this.data.ingest.database.pool);
     for (const event of events) {

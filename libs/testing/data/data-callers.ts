@@ -17,12 +17,12 @@ export const ADMIN_SECRET = 'an admin secret of thirty-two characters';
 export const KEY_SECRET = '5e'.repeat(32);
 const PASSWORD = 'correct horse battery staple';
 const CHEAP = { logN: 4, r: 8, p: 1 };
-/** Where those are enrolled whom market data has not invited. */
+/** The service of users whom market data has not invited. */
 const ELSEWHERE = { service: 'EXECUTION', roles: ['TRADER'], capabilities: [] };
 
 export type RequestHeaders = Readonly<Record<string, string>>;
 
-/** Real identity, and callers of every kind. */
+/** Real identity, with callers of every kind. */
 export class DataCallersWorld {
   private constructor(
     readonly identity: Identity,
@@ -56,7 +56,7 @@ export class DataCallersWorld {
     });
   }
 
-  /** The id of a new user. */
+  /** Creates a user and returns its id. */
   async user({ isInvited = true } = {}): Promise<string> {
     const accountId = randomUUID();
     const user = {
@@ -65,12 +65,12 @@ export class DataCallersWorld {
     };
     await enrolUsers(this.pool, [user], ELSEWHERE);
     if (isInvited) await enrolKnown(this.pool, [{ accountId, roles: ['READER'] }], DATA_CATALOGUE);
-    // Others learn of a new user within a second.
+    // Other processes learn of a new user within a second.
     await this.identity.watch.refresh();
     return accountId;
   }
 
-  /** The token of a login. */
+  /** Logs in and returns the token. */
   async token(userId: string): Promise<string> {
     const result = await this.identity.logins.login(emailOf(userId), PASSWORD, '10.0.0.1');
     if (!result.ok) throw new Error(`login was refused: ${result.reason}`);
@@ -93,7 +93,7 @@ export class DataCallersWorld {
     return tripleHeaders(triple);
   }
 
-  /** What was counted against addresses. */
+  /** Forgets the failures that were counted for addresses. */
   async forgiveFailures(): Promise<void> {
     await this.pool.query('truncate identity.auth_failures, identity.auth_blocks');
   }
@@ -107,7 +107,7 @@ export function tripleHeaders({ client_id, api_key, api_secret }: KeyTriple): Re
   return { 'x-client-id': client_id, 'x-api-key': api_key, 'x-api-secret': api_secret };
 }
 
-/** Of the right form, and nobody's. */
+/** A triple of the right form that belongs to no user. */
 export function wrongTriple(): RequestHeaders {
   return tripleHeaders(newTriple());
 }

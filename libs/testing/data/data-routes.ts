@@ -14,7 +14,7 @@ export interface ReadReply {
   readonly body: unknown;
 }
 
-/** Some routes as the service has them, and callers of whom nothing has to be proven. */
+/** Some routes as the service has them. Their callers need no credentials. */
 export interface DataRoutes {
   readonly faults: readonly unknown[];
   readonly url: string;

@@ -31,7 +31,7 @@ export interface WorldRequest {
   /** An object is sent as JSON. */
   readonly body?: object | string | Buffer;
   readonly on?: ListenerName;
-  /** The address of the peer; of the loopback network. */
+  /** The address of the peer, in the loopback network. */
   readonly from?: string;
 }
 
@@ -39,7 +39,7 @@ export interface WorldReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly text: string;
-  /** Undefined for what is no JSON. */
+  /** Undefined if the text is not JSON. */
   readonly body: unknown;
 }
 
@@ -49,7 +49,7 @@ export interface DataWorldOptions {
   readonly clock?: Clock;
 }
 
-/** The listeners of market data on free ports, over a real database with real callers; events come in through real ingest. */
+/** The listeners of market data on free ports, over a real database with real callers. Events come in through real ingest. */
 export class DataWorld {
   readonly faults: unknown[] = [];
   readonly alarms: string[] = [];
@@ -88,7 +88,7 @@ export class DataWorld {
     for (const listener of [data, companion, stream]) await listener.listen(0, LOOPBACK);
   }
 
-  /** A second world of listeners over the same database: another replica. */
+  /** Listeners of another replica over the same database. */
   async replica(changed: DataWorldOptions['settings'] = {}): Promise<DataWorld> {
     const settings = { ...this.options.settings, ...changed };
     const world = new DataWorld(this.ingest, this.callers, { ...this.options, settings });
@@ -100,12 +100,12 @@ export class DataWorld {
     return `http://${LOOPBACK}:${portOf(this.listener(on))}`;
   }
 
-  /** Puts events in as ingest does, until they are applied. */
+  /** Ingests events, and waits until they are applied. */
   async put(provider: Provider, ...events: readonly MarketDataEvent[]): Promise<void> {
     await (await this.ingest.ingestAll(provider, [events])).stop();
   }
 
-  /** As ingest says how far a provider is applied: just now, of a live source, unless told otherwise. */
+  /** Reports the progress of a provider as ingest does; by default applied just now, from a live source. */
   async say(provider: Provider, progress: Partial<IngestProgress> = {}): Promise<void> {
     const asOf = Number(this.clock.epochNanos() / MICRO);
     await new FreshnessTable(this.ingest.database.pool).write(provider, {
@@ -115,12 +115,12 @@ export class DataWorld {
     });
   }
 
-  /** As ingest says once all is applied that the sources held at the start. */
+  /** Reports as ingest does that everything is applied that the sources had at the start. */
   async begin(): Promise<void> {
     await new StartTable(this.ingest.database.pool).write(true);
   }
 
-  /** `pathAndQuery` goes out as it is, encoded or not. */
+  /** Sends `pathAndQuery` unchanged, encoded or not. */
   ask(
     pathAndQuery: string,
     { method = 'GET', headers = {}, body, on, from }: WorldRequest = {},
@@ -138,8 +138,8 @@ export class DataWorld {
           response.on('error', reject);
           response.on('end', () => {
             const text = Buffer.concat(chunks).toString('utf8');
-            const { statusCode: status = 0, headers: told } = response;
-            resolve({ status, headers: told, text, body: jsonIn(text) });
+            const { statusCode: status = 0, headers: answerHeaders } = response;
+            resolve({ status, headers: answerHeaders, text, body: jsonIn(text) });
           });
         },
       );
@@ -153,7 +153,7 @@ export class DataWorld {
     return this.api[name];
   }
 
-  /** Drains, as a process that stops. */
+  /** Drains like a process that stops. */
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const name of ['data', 'companion', 'stream'] as const) await this.listener(name).close();

@@ -3,17 +3,17 @@ import { contentOf } from '#libs/data/rules/event-codec.js';
 import type { BookEvent, MarketDataEvent, TradeEvent } from '#libs/data/rules/events.js';
 import type { Quarantined, SourceBatch, SourceFeed } from '#libs/data/ingest/source.js';
 
-/** A feed as the lane of its provider follows it: again from the last cursor whenever it fails, each identity once. */
+/** Follows a feed as its provider's ingest does: from the last cursor after each failure, and each event once. */
 export class FollowedFeed {
   readonly quarantined: Quarantined[] = [];
   readonly faults: unknown[] = [];
   /** The first event of each identity. */
   readonly events = new Map<string, MarketDataEvent>();
   readonly books = new Map<string, BookState>();
-  /** Times that a book was not known any more. */
+  /** How often a book became unknown. */
   dropped = 0;
   conflicts = 0;
-  /** Trades that came again. */
+  /** The number of trades that came again. */
   repeats = 0;
   batches = 0;
   cursor: string | undefined;
@@ -51,26 +51,26 @@ export class FollowedFeed {
   private async run(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       try {
-        for await (const given of this.feed.follow(this.cursor, this.stopping.signal)) this.take(given);
+        for await (const delivery of this.feed.follow(this.cursor, this.stopping.signal)) this.take(delivery);
       } catch (error) {
         this.faults.push(error);
       }
     }
   }
 
-  take(given: SourceBatch | Quarantined): void {
-    if ('quarantined' in given) {
-      this.quarantined.push(given);
+  take(delivery: SourceBatch | Quarantined): void {
+    if ('quarantined' in delivery) {
+      this.quarantined.push(delivery);
       return;
     }
     this.batches += 1;
-    for (const event of given.events) {
+    for (const event of delivery.events) {
       if (event.type === 'BOOK') this.takeBook(event);
       else this.takeEvent(event);
     }
-    this.cursor = given.cursor;
-    this.asOf = Math.max(this.asOf, given.asOf ?? 0);
-    this.isCaughtUp ||= given.isCaughtUp;
+    this.cursor = delivery.cursor;
+    this.asOf = Math.max(this.asOf, delivery.asOf ?? 0);
+    this.isCaughtUp ||= delivery.isCaughtUp;
   }
 
   private takeEvent(event: Exclude<MarketDataEvent, BookEvent>): void {

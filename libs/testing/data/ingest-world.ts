@@ -17,7 +17,7 @@ import { byKey, type SlowBucket } from './slow-fold.js';
 export const clock = new SystemClock();
 export const TABLES = dataProjection(() => undefined).tables;
 
-/** A database with journals and tables of market data, and what follows them. */
+/** A database with the journals and tables of market data, and the ingest that follows them. */
 export class IngestWorld {
   readonly faults: unknown[] = [];
   readonly refused: string[] = [];
@@ -25,7 +25,7 @@ export class IngestWorld {
 
   private constructor(readonly database: TestDatabase) {}
 
-  /** `others`: what else is to be in the database. */
+  /** `others`: migrations of other schemas that the database needs. */
   static async make(others: readonly MigrationClass[] = []): Promise<IngestWorld> {
     const migrations = new Set([...others, ...journalMigrations, ...dataMigrations]);
     return new IngestWorld(await createTestDatabase([...migrations]));
@@ -35,7 +35,7 @@ export class IngestWorld {
     await this.database.drop();
   }
 
-  /** As in the beginning. */
+  /** Empties all tables. */
   async empty(): Promise<void> {
     for (const each of this.opened) await each.stop();
     this.opened = [];

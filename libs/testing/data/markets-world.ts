@@ -12,16 +12,19 @@ import { FlagTable } from '#libs/data/store/flag-table.js';
 import { SnapshotTable } from '#libs/data/store/snapshot-table.js';
 import { microsNow } from '#libs/data/api/moments.js';
 
-type Lane = Awaited<ReturnType<DataWorld['ingest']['open']>>;
+type Ingest = Awaited<ReturnType<DataWorld['ingest']['open']>>;
 
 const TIMEOUT_MILLIS = 300;
 
-/** Market data as it is served, and a venue for live reads. Providers are applied up to different moments, so that replies tell whose data they show. */
+/**
+ * Market data as it is served, and a venue for live reads. Providers are applied up to different moments, so that replies show
+ * whose data they have.
+ */
 export class MarketsWorld {
   readonly books: BookTable;
   readonly flags: FlagTable;
   private readonly snapshots = new SnapshotTable();
-  private readonly lanes = new Map<Provider, Lane>();
+  private readonly lanes = new Map<Provider, Ingest>();
   private readonly start: number;
 
   private constructor(
@@ -37,7 +40,7 @@ export class MarketsWorld {
   static async open(): Promise<MarketsWorld> {
     const venue = await openPlayedVenue();
     const clock = new MovableClock();
-    // Nothing listens for D, and E has no address.
+    // No server listens for venue D, and venue E has no address.
     const upstreamUrls = {
       venue_a: venue.url,
       venue_b: venue.url,
@@ -87,7 +90,7 @@ export class MarketsWorld {
     return this.data.ask(path, { headers: ADMIN, method: 'POST', body });
   }
 
-  /** Up to when the slowest of these providers is applied, as replies say it. */
+  /** The moment up to which the slowest of these providers is applied, as replies show it. */
   asOf(...providers: Provider[]): string {
     return isoTime(Math.min(...providers.map((provider) => this.appliedAt(provider))));
   }

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a venue does with a request. */
+/** How a venue handles a request. */
 export type VenueManner = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A venue's server that a test makes behave, or misbehave. */
+/** A venue's server whose behaviour the test sets. */
 export interface PlayedVenue {
   readonly url: string;
   /** The targets of all requests, in order. */
@@ -20,7 +20,7 @@ export function answers(body: unknown, status = 200, headers: Record<string, str
   };
 }
 
-/** Each is something that a venue has been seen to do. */
+/** Each of these was observed at a real venue. */
 export const MISBEHAVIOURS: Readonly<Record<string, VenueManner>> = {
   'never answers': () => undefined,
   'hangs in the middle of its answer': (_request, response) => {

@@ -4,7 +4,7 @@ import { isoTime } from '#libs/data/rules/times.js';
 
 /** An event as a line of the recorded source, without its newline. */
 export function recordedLine(event: MarketDataEvent): string {
-  // What has no value is in no line.
+  // A field without a value is left out.
   const shown: Record<string, unknown> = {
     ...event,
     ...{ received_at: undefined, source_ts: isoTime(event.source_ts) },

@@ -18,17 +18,17 @@ export interface SeriesOptions {
   readonly retentionDays?: number;
 }
 
-/** Candles and trades of a real database on a real port, to a caller who may everything. */
+/** Candles and trades of a real database on a real port, for a caller with all rights. */
 export class SeriesListener {
   private constructor(
     private readonly routes: DataRoutes,
-    /** Of the handlers. */
+    /** Faults of the handlers. */
     readonly faults: unknown[],
-    /** What alarms have told of candles. */
+    /** What alarms reported about candles. */
     readonly apart: string[],
   ) {}
 
-  /** What readers are told is of this clock. */
+  /** Replies use the time of this clock. */
   static async open(
     pool: Pool,
     clock: Pick<Clock, 'epochNanos'>,
@@ -62,7 +62,7 @@ export class SeriesListener {
     return this.routes.url;
   }
 
-  /** Of the caller who may everything. */
+  /** The headers of a caller with all rights. */
   get headers(): Readonly<Record<string, string>> {
     return { [CALLER]: 'admin' };
   }

@@ -25,7 +25,7 @@ const LOOKBACK_DAYS: Readonly<Record<number, bigint>> = {
 };
 const DAY = 86_400_000_000n;
 
-/** Trades that count, each once, in their order. */
+/** The trades that count, each once, in order. */
 export function slowTradesOf(events: readonly JournaledMarketData[], market: string): TradeEvent[] {
   const busted = new Set<string>();
   const trades = new Map<string, TradeEvent>();
@@ -48,8 +48,8 @@ export function slowTradesOf(events: readonly JournaledMarketData[], market: str
 }
 
 /**
- * What a caller must be shown, by the slowest way and with no rule of the service: for every bucket of the window, all trades are looked
- * through.
+ * The bars that a caller must be shown, computed in the slowest way and without the rules of the service: it goes through all
+ * trades for every bucket.
  */
 export function slowBars(
   events: readonly JournaledMarketData[],

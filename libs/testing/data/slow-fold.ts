@@ -17,7 +17,7 @@ function inOrder(left: TradeEvent, right: TradeEvent): number {
   return Buffer.compare(Buffer.from(left.source_id), Buffer.from(right.source_id));
 }
 
-/** What the rows must be, by the slowest way: sort all trades, walk each bucket. */
+/** The expected rows, computed in the slowest way: sorts all trades and goes through each bucket. */
 export function slowCandles(provider: Provider, events: readonly JournaledMarketData[]): SlowBucket[] {
   const busted = new Set(
     events.flatMap((event) => (event.type === 'TRADE_BUST' ? [event.trade_source_id] : [])),

@@ -5,7 +5,7 @@ import type { JournaledMarketData } from '#libs/data/rules/event-codec.js';
 export const START = Date.UTC(2026, 9, 31, 22) * 1_000;
 const HOUR = 3_600_000_000;
 
-/** The same numbers for the same seed (mulberry32). */
+/** A random generator (mulberry32): the same seed gives the same numbers. */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -56,7 +56,7 @@ export function tradeEvent(provider: Provider, id: string, over: Partial<TradeEv
   };
 }
 
-/** Events of a few markets over two days and a month's end, in any order; busts before and after their trades. */
+/** Events of a few markets over two days and the end of a month, in any order. Busts come before or after their trades. */
 export function randomStream(provider: Provider, seed: number, trades: number): JournaledMarketData[] {
   const random = randomOf(seed);
   const markets = ['alpha', 'beta', 'gamma'] as const;
@@ -66,7 +66,7 @@ export function randomStream(provider: Provider, seed: number, trades: number): 
     const id = oneOf(markets, random);
     const seq = (numbers.get(id) ?? 0n) + 1n + BigInt(random(20) === 0 ? 1 : 0);
     if (id !== 'gamma') numbers.set(id, seq);
-    // Many at the same instant, so that seq and source_id decide.
+    // Many trades have the same time, so that seq and source_id decide the order.
     const source_ts = START + random(240) * (HOUR / 20) + random(2);
     const trade = tradeEvent(provider, id, {
       ...{ source_id: `t${random(2) === 0 ? '-' : '~'}${index}`, source_ts, outcome_index: random(2) },
@@ -118,7 +118,7 @@ export function bustOf({
   };
 }
 
-/** Batches of random sizes, some of them delivered again, and some events alone. */
+/** Batches of random sizes. Some batches and some events are delivered again. */
 export function delivered<T>(events: readonly T[], random: (below: number) => number): T[][] {
   const batches: T[][] = [];
   for (let at = 0; at < events.length;) {

@@ -4,7 +4,7 @@ import { startTestServer, TEST_POSTGRES_VARIABLE, type TestServer } from './test
 
 let server: TestServer | undefined;
 
-/** One server a run: jest calls this for every project that names it, and the suites inherit the variable. */
+/** Starts one server a run. Jest calls this for every project that names it, and the suites inherit the variable. */
 export default async function startForRun(): Promise<void> {
   process.env[TEST_RUN_VARIABLE] ??= randomUUID();
   if (process.env[TEST_POSTGRES_VARIABLE] !== undefined) return;

@@ -4,14 +4,14 @@ import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
 import { DATABASE_ROLES, type DatabaseRole } from '#libs/schema/roles/grants.js';
 
-/** By a guard, whatever the rights. */
+/** SQLSTATE of a statement that a guard refuses, whatever the rights. */
 export const REFUSED = '23000';
 
 export function nameOf({ url }: Pick<TestDatabase, 'url'>): string {
   return new URL(url).pathname.slice(1);
 }
 
-/** Roles belong to the server and outlive a database; what they have in it must not. */
+/** Roles belong to the server and outlive a database, but their rights in it must not. */
 export async function takeRolesOut(database: TestDatabase): Promise<void> {
   const name = nameOf(database);
   for (const role of DATABASE_ROLES) {
@@ -27,7 +27,7 @@ export async function dropWithRoles(database: TestDatabase): Promise<void> {
   await database.drop();
 }
 
-/** A database of the product with a session of each process's login, as somebody has it who has taken the process over. */
+/** A database of the product with a session for each process's login, as an intruder in that process would have it. */
 export class RoleLogins {
   private readonly clients = new Map<DatabaseRole, pg.Client>();
 
@@ -58,10 +58,10 @@ export class RoleLogins {
     return client;
   }
 
-  /** The SQLSTATE of a refusal, or what was done. Nothing of it stays. */
+  /** Returns the SQLSTATE of a refusal, or `done`. Rolls everything back. */
   async attempt(role: DatabaseRole, statement: string): Promise<string> {
     const client = this.clients.get(role);
-    if (client === undefined) throw new Error(`nobody has logged in as ${role}`);
+    if (client === undefined) throw new Error(`there is no session of ${role}`);
     await client.query('begin');
     try {
       await client.query(statement);

@@ -7,7 +7,7 @@ import { eventually } from '../eventually.js';
 import { startTestServer, TEST_POSTGRES_VARIABLE, type TestServer } from './test-server.js';
 
 const POOL_SIZE = 10;
-const LET_GO_MS = 20_000;
+const DROP_WITHIN_MS = 20_000;
 
 export interface TestDatabase {
   readonly url: string;
@@ -15,10 +15,10 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Only when a suite runs without the global set-up: its own server, which goes with the last database on it. */
+/** The server of a suite that runs without the global set-up. It stops with the last database on it. */
 let own: { readonly server: Promise<TestServer>; users: number } | undefined;
 
-/** A fresh database with a name of its own; drop() closes the pool and ends whoever is still connected. */
+/** A new database with its own name. `drop()` closes the pool and ends all other connections. */
 export async function createTestDatabase(migrations: readonly MigrationClass[] = []): Promise<TestDatabase> {
   const serverUrl = await borrowServer();
   const name = `test_${randomBytes(8).toString('hex')}`;
@@ -39,10 +39,10 @@ export async function createTestDatabase(migrations: readonly MigrationClass[] =
   };
 }
 
-/** Autovacuum is at work where it likes, and the server waits five seconds at most for it to let go. */
+/** Retries: autovacuum may be at work, and the server waits at most five seconds for it to stop. */
 async function dropped(serverUrl: string, name: string): Promise<void> {
   const drop = `drop database if exists ${name} with (force)`;
-  await eventually(() => administer(serverUrl, drop), LET_GO_MS);
+  await eventually(() => administer(serverUrl, drop), DROP_WITHIN_MS);
 }
 
 async function borrowServer(): Promise<string> {

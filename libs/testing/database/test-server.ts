@@ -10,10 +10,10 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-/** A throw-away server: nothing of it outlives the process that started it. */
+/** A server for tests. Nothing of it outlives the process that started it. */
 export async function startTestServer(): Promise<TestServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sotto-test-'));
-  // As root the server runs as another user, who has to get to its folder.
+  // As root the server runs as another user, who needs access to its folder.
   await chmod(folder, 0o711);
   const server = await startEmbeddedPostgres({
     folder: path.join(folder, 'postgres'),

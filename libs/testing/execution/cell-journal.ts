@@ -13,7 +13,7 @@ import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 const BEGIN = 1_795_000_000_000_000_000n;
 const ONE = 1_000_000n;
 
-/** The same name always gives the same id, of the form that ids of orders have. */
+/** The same name always gives the same id, in the form of order ids. */
 export function orderUuid(name: string, cell = 0, venue: VenueId = 'venue_b'): string {
   const hex = createHash('sha256').update(name).digest('hex');
   const head = `${cell.toString(16)}${venue.slice(-1)}${hex.slice(2, 8)}`;
@@ -38,7 +38,7 @@ export function termsOf(terms: Partial<OrderTerms> & Pick<OrderTerms, 'order_id'
   };
 }
 
-/** The journal of one cell, written without a store. */
+/** The journal of one cell, in memory and without a store. */
 export class WrittenCellJournal implements JournalReader {
   readonly records: JournalEntry[];
   readonly events: CellEvent[] = [];
@@ -68,7 +68,7 @@ export class WrittenCellJournal implements JournalReader {
   }
 }
 
-/** Uneven numbers that are the same for the same seed. */
+/** A random generator: the same seed gives the same numbers. */
 export function dice(seed: number): (sides: number) => number {
   let state = (seed * 2_654_435_761 + 1) % 2 ** 32;
   return (sides) => {
@@ -80,7 +80,7 @@ export function dice(seed: number): (sides: number) => number {
 const MARKETS = ['RAIN', 'SNOW', 'WIND'];
 const OUTCOMES = ['Yes', 'No'];
 
-/** What a few users of a cell did in many steps, at both venues: orders of all fates, payments, transfers, differences. */
+/** Random actions of a few users of a cell at both venues: orders of all outcomes, payments, transfers, differences. */
 export class RandomCell {
   readonly journal: WrittenCellJournal;
   readonly users: readonly string[];
@@ -154,7 +154,7 @@ export class RandomCell {
     this.live.push(terms.order_id);
   }
 
-  /** Now and then an order that was not made here. */
+  /** The first event of an order, which sometimes was placed outside the platform. */
   private firstOf(terms: OrderTerms): OrderEvent {
     const { user_id, order_id } = terms;
     const base = { at: this.now(), user_id, order_id };
@@ -182,7 +182,7 @@ export class RandomCell {
     this.held.set(key, (this.held.get(key) ?? 0n) + change - sold);
   }
 
-  /** One more event of an order, live or, now and then, over. */
+  /** One more event of an order that is live or, sometimes, already ended. */
   private goOn(): void {
     const id = this.live[this.live.length - 1 - this.roll(Math.min(6, this.live.length))];
     const order = id === undefined ? undefined : this.orders.get(id);
@@ -270,7 +270,7 @@ export class RandomCell {
     };
   }
 
-  /** Now and then one that was told before. */
+  /** A fill, sometimes one that was reported before. */
   private fill(order: OrderState): void {
     const { order_id, user_id, venue } = order.terms;
     const exchange_order_id = `x-${order_id}`;
@@ -368,7 +368,7 @@ export class RandomCell {
   }
 }
 
-/** What a sell keeps other orders from selling. */
+/** The quantity that an open sell order reserves. */
 function reservedIn(order: OrderState | undefined): bigint {
   return order === undefined || isTerminal(order) || order.terms.side === 'buy' ? 0n : remainingOf(order);
 }

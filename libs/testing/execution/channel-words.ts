@@ -1,6 +1,6 @@
 import type { OrderFrame } from '#libs/client/execution-stream.js';
 
-/** What the channel has told: type, seq and what matters of it. */
+/** The frames of one subscription as short texts: sequence, type and main value. */
 export function told(frames: readonly OrderFrame[], id = 's1'): string[] {
   return frames
     .filter((frame) => frame.subscription_id === id && frame.seq !== undefined)
@@ -14,7 +14,7 @@ function wordOf(frame: OrderFrame): string {
   return String(frame.fill_id ?? frame.kind);
 }
 
-/** Of the only order, as snapshots and changes tell them. */
+/** The versions of the only order, in snapshots and changes. */
 export function versionsIn(frames: readonly OrderFrame[]): number[] {
   return frames.flatMap(({ order, orders }) =>
     [order, ...(Array.isArray(orders) ? (orders as unknown[]) : [])].flatMap((one) =>

@@ -45,7 +45,7 @@ const MARKET: VenueMarket = {
   ...{ tick_size: 10_000n, min_size: 10_000n, shard: 0, closes_at: '2030-01-01T00:00:00Z' },
 };
 
-/** One market at venue b; at `DOWN` the venue cannot be asked. */
+/** One market at venue b. For `DOWN` the venue is unavailable. */
 const markets: VenueMarkets = {
   market: (id) =>
     id === 'DOWN'
@@ -56,7 +56,7 @@ const markets: VenueMarkets = {
   status: () => Promise.resolve({ exchange_active: true, trading_active: true }),
 };
 
-/** The token of a caller names what it is: `session`, `operator`, or a key by its scopes. */
+/** The token of a caller names its kind: `session`, `operator`, or a key by its scopes. */
 class NamedCallers implements CallerGate {
   authenticate(parts: Parameters<CallerGate['authenticate']>[0]): CallerOutcome {
     const presented = presentedIn(parts);
@@ -94,7 +94,7 @@ function refused(status: CredentialRefusal['status'], error: string): CallerOutc
   return { ok: false, refusal: { status, error } };
 }
 
-/** The interface of orders on a real port, and a cell and an executor behind real links that answer as the test wants. */
+/** The interface of orders on a real port, with a cell and an executor that reply over real links as the test sets. */
 export class ExecutionListener {
   readonly asked: AskedOfService[] = [];
   readonly faults: unknown[] = [];
@@ -177,7 +177,7 @@ export class ExecutionListener {
     });
   }
 
-  /** `as`: the scopes of a key, or `session` or `operator`. */
+  /** `as`: the scopes of a key, `session`, or `operator`. */
   ask(
     method: string,
     path: string,
@@ -202,7 +202,7 @@ export class ExecutionListener {
     });
   }
 
-  /** What the last test has asked and set. */
+  /** Forgets the requests and settings of the last test. */
   forget(): void {
     this.asked.length = 0;
     this.access = 'enabled';

@@ -15,7 +15,7 @@ interface RingKey {
   readonly private_key_pem: string;
 }
 
-/** A signer that has keys of venue b in memory, for tests of those who need signatures and not of how they are kept. */
+/** A signer with keys of venue b in memory, for tests that need signatures but not key storage. */
 export class HeldKeys implements Signer {
   isAway = false;
   private readonly keys = new Map<string, RingKey>();

@@ -13,7 +13,7 @@ import { createTestDatabase } from '../database/test-database.js';
 
 const TOKEN = 't'.repeat(32);
 
-/** A signer as its process has it, over its socket and a database of its own. */
+/** A signer as its process runs it, over a socket and with a database of its own. */
 export async function openSigner(): Promise<{
   readonly signer: SignerClient;
   readonly close: () => Promise<void>;

@@ -20,10 +20,10 @@ type Less<Task> = Task extends ExecutorTask ? Omit<Task, 'task_id'> : never;
 const TOKEN = 'a-service-token-of-a-scripted-cell';
 const clock = new SystemClock();
 
-/** A cell over a real link that gives out what a test hands it and writes down what it is told. */
+/** A cell over a real link. It gives out the tasks that a test sets, and records the requests that it receives. */
 export class ScriptedCell {
   readonly told: ExecutorRequest[] = [];
-  /** Called with a submission before the cell says yes. */
+  /** Called with a submission before the cell accepts it. */
   onBegin: (submission: Of<'begin_submission'>) => boolean | Promise<boolean> = () => true;
   private readonly waiting: ExecutorTask[] = [];
   private readonly claims: ((tasks: ExecutorTask[]) => void)[] = [];
@@ -59,7 +59,7 @@ export class ScriptedCell {
     this.server.closeAllConnections();
   }
 
-  /** What the executor reports of a task. */
+  /** Gives out a task. Resolves with the executor's report of it. */
   async give(task: Less<ExecutorTask>): Promise<Of<'report'>> {
     const task_id = `${task.kind}/1/${randomUUID()}`;
     const claim = this.claims.shift();
@@ -93,9 +93,9 @@ export class ScriptedCell {
     const tasks = this.waiting.splice(0, max);
     if (tasks.length > 0 || wait_ms === 0) return Promise.resolve(tasks);
     return new Promise((resolve) => {
-      const claim = (given: ExecutorTask[]): void => {
+      const claim = (tasks: ExecutorTask[]): void => {
         cancel();
-        resolve(given);
+        resolve(tasks);
       };
       const cancel = clock.after(wait_ms, () => {
         this.claims.splice(this.claims.indexOf(claim), 1);

@@ -5,25 +5,27 @@ import { SERVER_MESSAGES } from '#libs/execution/stream/server-messages.js';
 import type { RecordedFrame } from '../interface/recorder.js';
 import { StreamCheck } from '../interface/stream-check.js';
 
-/** Holds what sockets of orders have said and heard against their document. */
+/** Checks the frames of order sockets against their document. */
 export class SocketCheck {
   private readonly check = new StreamCheck(socketDocument('1.0.0'));
 
-  /** What the document does not say, or says otherwise. Of what a client said only what was obeyed: the rest may be wrong on purpose. */
+  /**
+   * Deviations from the document. Of the client's frames only accepted ones are checked, because others may be wrong on purpose.
+   */
   faults({ asked, frames, closed }: OrderStream): string[] {
-    const obeyed = frames.flatMap(({ type, req_id }): RecordedFrame[] => {
+    const accepted = frames.flatMap(({ type, req_id }): RecordedFrame[] => {
       const text = type === 'error' ? undefined : asked.get(req_id ?? '');
       return text === undefined ? [] : [{ direction: 'client', text }];
     });
-    const told = frames.map((frame): RecordedFrame => ({ direction: 'server', text: JSON.stringify(frame) }));
+    const serverFrames = frames.map((frame): RecordedFrame => ({ direction: 'server', text: JSON.stringify(frame) }));
     return this.check.faults([
-      ...obeyed,
-      ...told,
+      ...accepted,
+      ...serverFrames,
       ...(closed === undefined ? [] : [{ closed: closed.code }]),
     ]);
   }
 
-  /** Messages of the document that no socket has shown. */
+  /** Messages of the document that no socket has shown yet. */
   get unseen(): string[] {
     return [...CLIENT_OPS, ...SERVER_MESSAGES].filter((name) => !this.check.shown.has(`message ${name}`));
   }

@@ -6,16 +6,16 @@ import type { ObservedExchange } from '#libs/client/api-client.js';
 import { EXCHANGES_FILE, FRAMES_FILE, type RecordedFrame } from './recorder.js';
 import { existsSync, readFileSync } from 'node:fs';
 
-/** A reader takes in so much, and no longer one is shown where a shorter one tells the same. */
+/** Examples up to this length are preferred, so that a reader can take them in. */
 const LONGEST = 4_096;
-/** Longer than this is no example but the thing itself. */
+/** Longer replies are not used as examples. */
 const TOO_LONG = 32_768;
 
 export type StreamExamples = Readonly<Record<string, unknown>>;
 
 /**
- * One recorded answer for every status of every operation, as it came: the one that shows most in the fewest words. What the
- * tour has not met, which are refusals most of all, is taken from everything else that tests have seen.
+ * One recorded reply for every status of every operation, unchanged: the one with most fields in the shortest text. Replies that
+ * the tour does not have, mostly refusals, come from the other tests.
  */
 export function httpExamples(
   document: OpenApi,
@@ -34,7 +34,7 @@ export function httpExamples(
   return Object.fromEntries(named.map(([owner, own]) => [owner, examplesOf(own, ofTour)]));
 }
 
-/** One recorded frame for every message, of the tour where that has met one. */
+/** One recorded frame for every message, from the tour if it has one. */
 export function streamExamples(tour: Recording, others: Recording, names: readonly string[]): StreamExamples {
   const found = names.flatMap((name) => {
     const best = bestFrame(tour.frames, name) ?? bestFrame(others.frames, name);
@@ -51,7 +51,7 @@ function bestFrame(frames: readonly RecordedFrame[], name: string): string | und
   );
 }
 
-/** `status`, `status code` or `status type`: what the document looks for. */
+/** The key of an example in the document: `status`, `status code` or `status type`. */
 export function keyOf({ status, headers, body }: ObservedExchange): string | undefined {
   const type = headers['content-type']?.split(';', 1)[0] ?? '';
   if (body === '' || type === 'text/html') return undefined;
@@ -91,20 +91,20 @@ function examplesOf(
       );
       return best === undefined ? [] : [[key, best] as const];
     });
-  const told = oneForEachStatus(chosen);
-  const success = told.findLast(
+  const selected = oneForEachStatus(chosen);
+  const success = selected.findLast(
     ([, { status, requestBody }]) => status < 300 && requestBody !== undefined,
   )?.[1];
   const request =
     success?.requestBody === undefined ? {} : { request: JSON.parse(success.requestBody) as unknown };
-  const responses = told.map(([key, { headers, body }]) => {
+  const responses = selected.map(([key, { headers, body }]) => {
     const isJson = headers['content-type']?.startsWith('application/json') === true;
     return [key, isJson ? (JSON.parse(body) as unknown) : body] as const;
   });
   return { ...request, responses: Object.fromEntries(responses) };
 }
 
-/** Of refusals that differ in their code alone the first is enough. */
+/** One refusal is enough if others differ only in their code. */
 function oneForEachStatus(
   chosen: readonly (readonly [string, ObservedExchange])[],
 ): readonly (readonly [string, ObservedExchange])[] {
@@ -133,7 +133,7 @@ function namesIn(text: string): number {
   return new Set([...text.matchAll(/"([a-z_]+)":/g)].map(([, name]) => name)).size;
 }
 
-/** By owner and key the fields that its answers have had, each with its kind. */
+/** The fields in all replies, with their kinds, by owner and key. */
 export function fieldsSeen(
   document: OpenApi,
   exchanges: readonly ObservedExchange[],
@@ -152,7 +152,7 @@ export function fieldsSeen(
   return seen;
 }
 
-/** Of JSON text, or of many of them one a line. */
+/** The fields of one JSON text, or of several with one on each line. */
 export function fieldsIn(text: string): string[] {
   const values = text.split('\n').filter((line) => line !== '');
   return values.flatMap((line) => kindsIn(JSON.parse(line), ''));
@@ -164,10 +164,10 @@ function kindsIn(value: unknown, at: string): string[] {
   return Object.entries(value).flatMap(([name, inner]) => kindsIn(inner, `${at}.${name}`));
 }
 
-/** Where within a recording that stands which was heard on the tour that examples are taken from. */
+/** The folder of a recording that has the tour, which examples are taken from. */
 export const TOUR = 'tour';
 
-/** Everything that was kept of a run. */
+/** All recorded exchanges and frames of a run. */
 export interface Recording {
   readonly exchanges: readonly ObservedExchange[];
   readonly frames: readonly RecordedFrame[];

@@ -65,7 +65,7 @@ function faults(differing: Partial<ObservedExchange>): string[] {
 }
 
 describe('an exchange', () => {
-  it('that is as documented has no fault', () => {
+  it('has no fault if it is as documented', () => {
     expect(faults({})).toEqual([]);
     expect(faults({ status: 404, body: '{"error":"boat_not_found"}' })).toEqual([]);
     expect(faults({ method: 'HEAD', body: '' })).toEqual([]);
@@ -120,13 +120,13 @@ describe('an exchange', () => {
       { method: 'PUT', path: '/v1/boats/new', requestBody: '{"length":-1}', status: 204, body: '' },
       'request: /length',
     ],
-  ])('with %s that the document does not have is a fault', (_, differing, told) => {
+  ])('has a fault if the document does not have this: %s', (_, differing, told) => {
     expect(faults(differing).join('\n')).toContain(told);
   });
 });
 
-describe('the account of what was shown', () => {
-  it('names what is missing, and what all operations share once', () => {
+describe('the record of shown parts', () => {
+  it('names the missing parts, and parts of all operations once', () => {
     const check = new HttpCheck(document);
     const missing = (): string[] => check.parts.filter((part) => !check.shown.has(part));
     const before = missing();
@@ -161,7 +161,7 @@ describe('the account of what was shown', () => {
     );
   });
 
-  it('takes nothing from an exchange that is not as documented', () => {
+  it('adds nothing from an exchange that is not as documented', () => {
     const check = new HttpCheck(document);
     check.faults({ ...seen, body: '{"kind":"SAIL"}' });
     expect(check.shown).not.toContain('Boat.kind=SAIL');

@@ -11,7 +11,7 @@ import { documentedResponse, HttpRoutes } from './http-routes.js';
 import type { ObservedExchange } from '#libs/client/api-client.js';
 import { SchemaSet } from './schema-set.js';
 
-/** Of the protocol, and of no interest to a reader of the document. */
+/** Headers of the protocol, which no reader of the document needs. */
 const TRANSPORT = new Set([
   'connection',
   'content-length',
@@ -20,7 +20,7 @@ const TRANSPORT = new Set([
   'keep-alive',
   'transfer-encoding',
 ]);
-/** `traceparent` by callers who trace, whom nobody here follows. */
+/** Headers that every client may send. `traceparent` comes from callers with traces of their own. */
 const SENT_ANYWAY = new Set([
   'accept',
   'authorization',
@@ -34,10 +34,10 @@ const SENT_ANYWAY = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Of handshakes, which the other document tells of. */
+/** Headers of WebSocket handshakes, which the other document describes. */
 const HANDSHAKE = 'sec-websocket-';
 
-/** Holds exchanges against the document, and keeps account of which of its parts they have shown. */
+/** Checks exchanges against the document, and notes which of its parts they have shown. */
 export class HttpCheck {
   readonly shown = new Set<string>();
   private readonly routes: HttpRoutes;
@@ -50,7 +50,7 @@ export class HttpCheck {
     this.credentials = credentialHeaders(document);
   }
 
-  /** What the document does not say, or says otherwise; one line each. */
+  /** Deviations from the document, one line each. */
   faults(exchange: ObservedExchange): string[] {
     const { method, path, status } = exchange;
     const operation = this.routes.find(exchange);
@@ -67,7 +67,7 @@ export class HttpCheck {
     return faults.map((fault) => `${where}: ${fault}`);
   }
 
-  /** Everything that the document says and an exchange could show. */
+  /** Everything in the document that an exchange could show. */
   get parts(): string[] {
     const { paths, components } = this.document;
     const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
@@ -87,7 +87,7 @@ export class HttpCheck {
     return [...ofOperations, ...ofAnyPath, ...this.schemas.parts.filter((part) => !errors.has(part))];
   }
 
-  /** Codes that any path may answer need not be shown by each operation. */
+  /** Codes that any path may return need not be shown by each operation. */
   private ownParts(operationId: string, status: string, response: Response): string[] {
     const common = documentedResponse(this.document, undefined, Number(status));
     const shared = new Set(common === undefined ? [] : responseParts(operationId, status, common));
@@ -96,7 +96,7 @@ export class HttpCheck {
     );
   }
 
-  /** What many operations have in common is shown by any of them. */
+  /** Parts that many operations share may be shown by any of them. */
   private ownerOf(operation: OpenApiOperation | undefined, status: number): string {
     if (operation === undefined) return ANY;
     return '$ref' in (operation.responses[status] ?? {}) ? ANY : operation.operationId;
@@ -159,7 +159,7 @@ export class HttpCheck {
       const known = parameters.find(
         (parameter) => parameter.in === where && parameter.name.toLowerCase() === name.toLowerCase(),
       );
-      // Callers may send a key with anything; where it names nothing it says nothing.
+      // Callers may send an idempotency key with any request. It has no effect where none is documented.
       if (known === undefined && name === 'idempotency-key') return [];
       if (known === undefined) return [`${where} parameter ${name} is not documented`];
       this.shown.add(parameterPart(operationId, known));
@@ -203,7 +203,7 @@ function responseParts(owner: string, status: string, { headers = {}, content = 
   ];
 }
 
-/** Of the flat envelope, or of one with details. */
+/** The code of a flat error, or of one with details. */
 function codeOf(value: unknown): string | undefined {
   const { error, error_details: details } = (typeof value === 'object' && value !== null ? value : {}) as {
     readonly error?: string;
@@ -212,7 +212,7 @@ function codeOf(value: unknown): string | undefined {
   return details?.code ?? error;
 }
 
-/** In lower case, as they arrive. */
+/** Header names in lower case, as they arrive. */
 function credentialHeaders({ components }: OpenApi): ReadonlySet<string> {
   return new Set(
     Object.values(components.securitySchemes).flatMap(({ type, in: where, name }) => {

@@ -13,7 +13,9 @@ export interface DocumentedRoute {
   readonly segments: readonly string[];
 }
 
-/** Finds the operation of a document that a request goes to; a literal segment beats a name, whatever may be done there. */
+/**
+ * Finds the operation of a document for a request. A literal segment takes precedence over a parameter, whatever its methods are.
+ */
 export class HttpRoutes {
   private readonly routes: readonly DocumentedRoute[];
 
@@ -43,7 +45,7 @@ export class HttpRoutes {
   }
 }
 
-/** The answer that the document has for a status: of the operation, or of any path where there is none. */
+/** The documented response for a status: of the operation, or of any path without an operation. */
 export function documentedResponse(
   { components, 'x-any-path': anyPath }: OpenApi,
   operation: OpenApiOperation | undefined,

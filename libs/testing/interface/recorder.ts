@@ -2,23 +2,23 @@ import path from 'node:path';
 import { appendFileSync } from 'node:fs';
 import type { Direction, ObservedExchange } from '#libs/client/api-client.js';
 
-/** A frame of a stream, or its end. */
+/** A frame of a stream, or the code of its end. */
 export type RecordedFrame =
   { readonly direction: Direction; readonly text: string } | { readonly closed: number };
 
 export const EXCHANGES_FILE = 'exchanges.jsonl';
 export const FRAMES_FILE = 'frames.jsonl';
 
-/** Of things that look alike so many are kept: load tests repeat themselves by the thousand. */
+/** How many similar entries are kept: load tests repeat the same requests thousands of times. */
 const KEPT_OF_A_KIND = 10;
-/** What is longer was sent to be refused for its length. */
+/** Longer requests are sent to be refused for their length, and are not recorded. */
 const LONGEST_REQUEST = 262_144;
 
 const counts = new Map<string, number>();
-/** What clients have said, by its name. */
+/** Commands of clients by their id, until they are answered. */
 const unanswered = new Map<string, string>();
 
-/** Keeps the exchange for the check of the documents against reality, when the run wants that. */
+/** Records the exchange for the check of the documents, if the run asks for it. */
 export function recordExchange(exchange: ObservedExchange): void {
   const { method, path: asked, status, headers, body, requestBody = '' } = exchange;
   const kind = `${method} ${masked(asked)} ${status} ${skeletonOf(body)} ${skeletonOf(requestBody)}`;
@@ -30,8 +30,8 @@ export function recordExchange(exchange: ObservedExchange): void {
 }
 
 /**
- * Keeps a text frame of a stream. What a client says is kept once the server has obeyed it: much of what tests say is meant
- * to be refused, and no document tells of that.
+ * Records a text frame of a stream. A client's frame is recorded once the server has accepted it: tests send many frames that are
+ * meant to be refused and are not documented.
  */
 export function recordFrame(direction: Direction, text: string): void {
   if (process.env.EXCHANGES_DIR === undefined) return;
@@ -41,13 +41,13 @@ export function recordFrame(direction: Direction, text: string): void {
     return;
   }
   keepFrame(direction, text);
-  const said = cmdId === undefined ? undefined : unanswered.get(cmdId);
-  if (cmdId === undefined || said === undefined) return;
+  const command = cmdId === undefined ? undefined : unanswered.get(cmdId);
+  if (cmdId === undefined || command === undefined) return;
   unanswered.delete(cmdId);
-  if (type !== 'reject') keepFrame('client', said);
+  if (type !== 'reject') keepFrame('client', command);
 }
 
-/** Keeps the code with which the other side closed a stream. */
+/** Records the code with which the other side closed a stream. */
 export function recordClose(code: number): void {
   if (isWanted(`closed ${code}`)) append(FRAMES_FILE, { closed: code });
 }
@@ -75,12 +75,12 @@ function append(file: string, entry: ObservedExchange | RecordedFrame): void {
   appendFileSync(path.join(process.env.EXCHANGES_DIR ?? '.', file), `${JSON.stringify(entry)}\n`);
 }
 
-/** Ids in a path tell calls apart that are alike. */
+/** Removes ids, which only tell similar calls apart. */
 function masked(asked: string): string {
   return asked.replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '*');
 }
 
-/** What is left of JSON when values are taken out: fields, words and kinds. */
+/** The structure of a JSON text without its values: fields, words and kinds. */
 function skeletonOf(text: string): string {
   try {
     return JSON.stringify(boned(JSON.parse(text)));

@@ -8,7 +8,7 @@ interface Known {
   readonly $ref?: string;
   readonly properties?: Schemas;
   readonly items?: JsonSchema;
-  /** Of objects whose keys are anybody's. */
+  /** For objects with arbitrary keys. */
   readonly additionalProperties?: JsonSchema | boolean;
   readonly enum?: readonly unknown[];
   readonly oneOf?: readonly JsonSchema[];
@@ -16,7 +16,7 @@ interface Known {
 
 const REF = '#/components/schemas/';
 
-/** The named schemas of a document, to validate values by, and to find out which of their parts a value shows. */
+/** The named schemas of a document, for validating values and for finding which of their parts a value shows. */
 export class SchemaSet {
   private readonly ajv = new Ajv2020({ strict: true, allErrors: true, keywords: ['x-ignored-in'] });
   private readonly compiled = new Map<JsonSchema, ValidateFunction>();
@@ -27,18 +27,18 @@ export class SchemaSet {
       this.ajv.addSchema(relinked(schema) as object, name);
   }
 
-  /** What is wrong with `value`, one line each. */
+  /** The deviations of `value` from the schema, one line each. */
   faults(schema: JsonSchema, value: unknown): string[] {
     const validate = this.validator(schema);
     return validate(value) ? [] : (validate.errors ?? []).map(lineOf);
   }
 
-  /** All that can be shown: `Schema.field`, and `Schema.field=WORD` of every word that may stand there. */
+  /** Everything that can be shown: `Schema.field`, and `Schema.field=WORD` for every word that is allowed there. */
   get parts(): string[] {
     return Object.entries(this.schemas).flatMap(([name, schema]) => this.partsOf(schema, name));
   }
 
-  /** Adds those parts that `value`, which is valid, shows. `at` names where `schema` stands in the document. */
+  /** Adds the parts that a valid `value` shows. `at` names the position of `schema` in the document. */
   show(schema: JsonSchema, value: unknown, at: string, shown: Set<string>): void {
     const known: Known = schema;
     if (known.$ref !== undefined) {
@@ -85,7 +85,7 @@ export class SchemaSet {
   }
 }
 
-/** References as the validator knows the schemas, by their names. */
+/** Replaces references by the names under which the validator knows the schemas. */
 function relinked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(relinked);
   if (typeof value !== 'object' || value === null) return value;

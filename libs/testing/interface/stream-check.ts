@@ -2,16 +2,16 @@ import { messagesOf, type AsyncApi, type StreamMessage } from '../../edge/docume
 import type { RecordedFrame } from './recorder.js';
 import { SchemaSet } from './schema-set.js';
 
-/** What a WebSocket reports that was closed without a word. */
-const WORDLESS = new Set([1005, 1006]);
+/** The codes that a WebSocket reports when it was closed without one. */
+const NO_CODE = new Set([1005, 1006]);
 
-interface Said {
+interface ParsedFrame {
   readonly type?: unknown;
-  /** What clients of `/ws` say in its place. */
+  /** Clients of `/ws` send this instead of `type`. */
   readonly op?: unknown;
 }
 
-/** Holds frames of streams against the document, and keeps account of which of its parts they have shown. */
+/** Checks frames of streams against the document, and notes which of its parts they have shown. */
 export class StreamCheck {
   readonly shown = new Set<string>();
   private readonly schemas: SchemaSet;
@@ -26,7 +26,7 @@ export class StreamCheck {
     this.server = byName(messagesOf(document, 'send'));
   }
 
-  /** What the document does not say, or says otherwise; one line each. */
+  /** Deviations from the document, one line each. */
   faults(frames: readonly RecordedFrame[]): string[] {
     return frames.flatMap((frame) => {
       if ('closed' in frame) return this.closeFaults(frame.closed);
@@ -34,27 +34,27 @@ export class StreamCheck {
     });
   }
 
-  /** Everything that the document says and a stream could show. */
+  /** Everything in the document that a stream could show. */
   get parts(): string[] {
     const { channels } = this.document;
     return [
       ...[...this.client.values()].map(({ name }) => `message ${name}`),
       ...[...this.server.values()].map(({ name }) => `message ${name}`),
       ...Object.keys(channels.stream['x-close-codes']).map((code) => `close ${code}`),
-      // The codes are the endpoints' own, of whose answers the other document keeps account.
+      // The codes come from the endpoints. The other document covers their replies.
       ...this.schemas.parts.filter((part) => !part.startsWith('RejectMessage.error=')),
     ];
   }
 
   private closeFaults(code: number): string[] {
-    if (WORDLESS.has(code)) return [];
+    if (NO_CODE.has(code)) return [];
     this.shown.add(`close ${code}`);
     return code in this.document.channels.stream['x-close-codes']
       ? []
       : [`close code ${code} is not documented`];
   }
 
-  private messageFaults(known: ReadonlyMap<unknown, StreamMessage>, said: Said | undefined): string[] {
+  private messageFaults(known: ReadonlyMap<unknown, StreamMessage>, said: ParsedFrame | undefined): string[] {
     const message = known.get(said?.type ?? said?.op);
     if (message === undefined) return [`message ${JSON.stringify(said).slice(0, 200)} is not documented`];
     const faults = this.schemas.faults(message.payload, said);
@@ -65,7 +65,7 @@ export class StreamCheck {
   }
 }
 
-function parsed(text: string): Said | undefined {
+function parsed(text: string): ParsedFrame | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : undefined;

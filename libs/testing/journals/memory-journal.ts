@@ -6,7 +6,7 @@ import type { Journal, JournalEntry, JournalReader, JournalWriter } from '../../
 import type { JournalFamily } from '../../journal/journal-id.js';
 import { JournalAmbiguous, JournalCorrupt, JournalFenced } from '../../journal/journal-errors.js';
 
-/** What becomes of a write whose answer is lost. */
+/** The outcome of a write whose reply is lost. */
 export type LostWrite = 'written' | 'not written';
 
 interface MemoryShard {
@@ -15,7 +15,7 @@ interface MemoryShard {
   lost: LostWrite | undefined;
 }
 
-/** The records of all shards, for simulations and tests; it outlives every writer, as a database would. */
+/** The records of all shards in memory. Outlives every writer, like a database. */
 export class MemoryJournalStore implements JournalReader {
   private readonly shards = new Map<number, MemoryShard>();
 
@@ -29,7 +29,7 @@ export class MemoryJournalStore implements JournalReader {
     return fresh;
   }
 
-  /** The next append of this shard ends ambiguously. */
+  /** Lets the next append of this shard end with an unknown outcome. */
   loseNext(shard: number, what: LostWrite): void {
     this.shard(shard).lost = what;
   }
@@ -81,7 +81,7 @@ function storedOf(record: JournalEntry): StoredRecord {
   return { ...record, payload: Buffer.from(record.payload) };
 }
 
-/** The journal as one process has it; several over one store depose each other as processes do. */
+/** The journal as one process uses it. Several processes on one store fence each other like real ones. */
 export class MemoryJournal implements Journal {
   constructor(
     private readonly store: MemoryJournalStore,
@@ -124,7 +124,7 @@ class MemorySink implements BatchSink {
       const { lost } = this.stored;
       this.stored.lost = undefined;
       if (lost !== 'not written') this.stored.records.push(...records);
-      if (lost !== undefined) throw new JournalAmbiguous(this.shard, `lost, and in truth ${lost}`);
+      if (lost !== undefined) throw new JournalAmbiguous(this.shard, `the reply was lost; the append was ${lost}`);
     });
   }
 
@@ -143,7 +143,7 @@ class MemorySink implements BatchSink {
   }
 }
 
-/** Fails as a remote store would: by rejecting, never by throwing. */
+/** Fails like a remote store: by rejecting, never by throwing. */
 async function attempt<T>(work: () => T): Promise<T> {
   await Promise.resolve();
   return work();

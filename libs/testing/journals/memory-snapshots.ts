@@ -3,7 +3,7 @@ import type { Snapshot, SnapshotStore } from '#libs/journal/sealed-snapshots.js'
 const KEPT = 2;
 
 export class MemorySnapshotStore implements SnapshotStore {
-  /** How often somebody was given one. */
+  /** How often a snapshot was returned. */
   found = 0;
   private readonly shards = new Map<number, Snapshot[]>();
 

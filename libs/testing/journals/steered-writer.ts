@@ -1,15 +1,15 @@
 import type { Appended, JournalHead, JournalHealth, JournalWriter } from '#libs/journal/journal.js';
 import { JournalAmbiguous } from '#libs/journal/journal-errors.js';
 
-/** What becomes of an append whose answer is lost. */
+/** The outcome of an append whose reply is lost. */
 export type LostAppend = 'written' | 'not written';
 
-/** A writer whose appends a test can hold up, look at, or lose. Everything else it does as the one behind it. */
+/** A writer whose appends a test can delay, observe or lose. It passes everything else to the inner writer. */
 export class SteeredWriter implements JournalWriter {
-  /** Appends that were asked for, the held ones included. */
+  /** The number of requested appends, including delayed ones. */
   asked = 0;
   inFlight = 0;
-  /** The most that were ever on their way at the same time. */
+  /** The largest number of appends that were in flight at the same time. */
   mostInFlight = 0;
   private gate: Promise<void> = Promise.resolve();
   private open: () => void = () => undefined;
@@ -26,7 +26,7 @@ export class SteeredWriter implements JournalWriter {
     return this.inner.head;
   }
 
-  /** Appends wait from here on until `letGo`. */
+  /** Delays appends until `letGo`. */
   hold(): void {
     this.gate = new Promise((resolve) => {
       this.open = resolve;
@@ -70,7 +70,7 @@ export class SteeredWriter implements JournalWriter {
     const { loss } = this;
     if (loss === undefined) return this.inner.append(payloads);
     if (loss === 'written') await this.inner.append(payloads);
-    this.death = new JournalAmbiguous(this.shard, `the answer was lost, and in truth it was ${loss}`);
+    this.death = new JournalAmbiguous(this.shard, `the reply was lost; the append was ${loss}`);
     throw this.death;
   }
 }

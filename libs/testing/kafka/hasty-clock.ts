@@ -6,7 +6,7 @@ interface Timer {
   readonly action: () => void;
 }
 
-/** Time passes as soon as there is nothing else to do: whoever waits, waits no longer than it takes the others to finish. */
+/** Time passes as soon as nothing else happens, so every wait is as short as the work of the others allows. */
 export class HastyClock implements Clock {
   private now = 1n;
   private timers: Timer[] = [];

@@ -10,7 +10,7 @@ import { MemoryTopic } from './memory-topic.js';
 export const SHARD = 0;
 const SETTLE_MILLIS = 300;
 
-/** Several processes over one topic; what they are told is held against what a reader finds. */
+/** Several processes on one topic. Checks the replies to their callers against the records that a reader finds. */
 export class JournalWorld {
   readonly topic = new MemoryTopic();
   readonly clock = new HastyClock();
@@ -27,7 +27,7 @@ export class JournalWorld {
       family: 'auction',
       openLog: () => Promise.resolve(this.topic.open()),
       clock: this.clock,
-      // All of one name: nothing may rest on it.
+      // All have the same name, because nothing may depend on it.
       opener: 'owner-0',
       settleWithinMillis,
     });
@@ -36,7 +36,7 @@ export class JournalWorld {
     return writer;
   }
 
-  /** Somebody who may fail, as others may at any time. */
+  /** Opens a writer, which may fail like any other. */
   async tryToOpen(): Promise<void> {
     await this.open().catch((error: unknown) => {
       if (!(error instanceof JournalUnavailable)) throw error;
@@ -57,7 +57,9 @@ export class JournalWorld {
     }
   }
 
-  /** Nothing acknowledged is missing or out of order, nothing denied is there, and every reader sees the same chain. */
+  /**
+   * Checks that no acknowledged record is missing or out of order, no denied one is there, and all readers see the same chain.
+   */
   async check(readers: readonly KafkaJournalReader[] = []): Promise<void> {
     this.topic.release();
     const found = await everything(this.reader(), SHARD);

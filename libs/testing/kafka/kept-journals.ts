@@ -16,19 +16,19 @@ import type { TestKafka } from './test-kafka.js';
 const KEY = Buffer.alloc(32, 7);
 const FETCH_BYTES = 1_000_000;
 const clock = new SystemClock();
-let made = 0;
+let nextPrefix = 0;
 
 export interface StoreOpening {
-  /** Whatever the settings say otherwise. */
+  /** Overrides the settings. */
   readonly kind?: StoreKind;
-  /** The first seals; none for who has no key. */
+  /** The first key makes MACs. Empty for a process without keys. */
   readonly keys?: readonly Buffer[];
   readonly settings?: KafkaSettings;
-  /** Hears what the start waits for. */
+  /** Receives the reasons why the start waits. */
   readonly tell?: (line: string) => void;
 }
 
-/** Journals in topics that nobody else has, and a database beside them, as the processes of a cluster open them. */
+/** Journals in topics of their own, with a database, opened as the processes of a cluster open them. */
 export class KeptJournals {
   readonly topics: KafkajsTopics;
   private readonly stores: JournalStore[] = [];
@@ -48,7 +48,7 @@ export class KeptJournals {
     shards: readonly number[],
     migrations = journalMigrations,
   ): Promise<KeptJournals> {
-    const prefix = `${kafka.prefix}kept-${(made += 1)}.`;
+    const prefix = `${kafka.prefix}kept-${(nextPrefix += 1)}.`;
     return new KeptJournals(kafka, shards, prefix, await createTestDatabase(migrations));
   }
 
@@ -67,7 +67,7 @@ export class KeptJournals {
     });
   }
 
-  /** The same topics, beside another database. */
+  /** The same topics with another database. */
   async besideAnother(): Promise<KeptJournals> {
     const { kafka, shards, prefix } = this;
     return new KeptJournals(kafka, shards, prefix, await createTestDatabase(journalMigrations));
@@ -107,7 +107,7 @@ export class KeptJournals {
     return writer;
   }
 
-  /** To every shard, as owners do it that are gone afterwards. */
+  /** Writes to every shard, each with an owner that is closed afterwards. */
   async write(...payloads: readonly string[]): Promise<void> {
     const store = await this.store();
     for (const shard of this.shards) {
@@ -128,7 +128,7 @@ export class KeptJournals {
     return messages;
   }
 
-  /** Somebody deletes the topic, and may make it anew with this in it. */
+  /** Deletes the topic, and recreates it with these messages if there are any. */
   async replace(shard: number, messages?: readonly Omit<LogMessage, 'offset'>[]): Promise<void> {
     const { topics } = this;
     if (await topics.exists(shard)) await topics.remove(shard);
@@ -147,7 +147,7 @@ export class KeptJournals {
     await log.close();
   }
 
-  /** Nobody has them open from here on. */
+  /** Closes all writers and stores. */
   async close(): Promise<void> {
     await Promise.all(this.writers.splice(0).map((writer) => writer.close()));
     await Promise.all(this.stores.splice(0).map((store) => store.close()));

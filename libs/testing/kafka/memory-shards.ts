@@ -4,7 +4,7 @@ import { KafkaJournalReader } from '../../journal/kafka/kafka-reader.js';
 import { HastyClock } from './hasty-clock.js';
 import { MemoryTopic } from './memory-topic.js';
 
-/** Topics in memory, one for each shard from 0 on: an epoch record, and so many events behind it. */
+/** Topics in memory, one for each shard from 0 on, with an epoch record and this number of events. */
 export class MemoryShards {
   private constructor(
     readonly shards: readonly number[],

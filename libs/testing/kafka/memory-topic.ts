@@ -7,17 +7,17 @@ import {
   type TopicLog,
 } from '../../journal/kafka/topic-log.js';
 
-/** What becomes of a send. `late`: it arrives, but only after others have, and nobody is answered. */
+/** The fate of a send. `late`: it arrives after later sends, and its caller gets no reply. */
 export type SendFate = 'answered' | 'refused' | 'without a leader' | 'lost before' | 'lost behind' | 'late';
-/** What becomes of a look at the end. `behind`: whoever answers has not heard of the latest messages yet. */
+/** The fate of a request for the end. In the second case the broker does not know the latest messages yet. */
 export type LookFate = 'right' | 'behind' | 'broken';
 
 type Stored = Omit<LogMessage, 'offset'>;
 
 const PAGE = 7;
-const BEHIND = 3;
+const LAG = 3;
 
-/** A topic in memory whose sends and looks meet the fates that a test has in mind, in the order in which they are made. */
+/** A topic in memory. Its sends and requests for the end meet the fates that a test sets, in order. */
 export class MemoryTopic {
   private stored: Stored[] = [];
   private readonly held: (readonly Stored[])[] = [];
@@ -35,7 +35,7 @@ export class MemoryTopic {
     return this.held.length > 0;
   }
 
-  /** Of the next sends, whoever makes them. */
+  /** Sets the fates of the next sends of any writer. */
   expect(...fates: readonly SendFate[]): void {
     this.sends.push(...fates);
   }
@@ -44,37 +44,37 @@ export class MemoryTopic {
     this.looks.push(...fates);
   }
 
-  /** How many turns of the event loop the next requests are under way. */
+  /** Sets for how many turns of the event loop the next requests are delayed. */
   delay(...turns: readonly number[]): void {
     this.turns.push(...turns);
   }
 
-  /** From here on everything goes well. */
+  /** From now on everything succeeds. */
   calm(): void {
     for (const fates of [this.sends, this.looks, this.turns]) fates.length = 0;
   }
 
-  /** What was held up arrives now. */
+  /** Lets delayed sends arrive. */
   release(): void {
     for (const sent of this.held.splice(0)) this.stored.push(...sent);
   }
 
-  /** Somebody deletes the topic and makes it anew, with this in it. */
+  /** Replaces the content, as if the topic had been deleted and recreated. */
   replace(values: readonly Buffer[]): void {
     this.stored = values.map((value) => ({ value }));
   }
 
-  /** A disk has lost how long a batch is: from this offset on nobody is given anything. */
+  /** Damages the length of a batch: from this offset on no message can be read. */
   damage(offset: number): void {
     this.damagedFrom = offset;
   }
 
-  /** A disk has lost what one of them was. */
+  /** Damages the content of one message. */
   blank(offset: number): void {
     this.stored[offset] = { value: Buffer.alloc(0) };
   }
 
-  /** Somebody has the broker delete what stands before this offset. */
+  /** Deletes the messages before this offset. */
   deleteBefore(offset: number): void {
     this.start = offset;
   }
@@ -87,7 +87,7 @@ export class MemoryTopic {
     return {
       append: (values, withinMillis, seals) =>
         this.append(
-          values.map((value, place) => ({ value, seal: seals?.get(place) })),
+          values.map((value, index) => ({ value, seal: seals?.get(index) })),
           withinMillis,
         ),
       end: () => this.end(),
@@ -118,7 +118,7 @@ export class MemoryTopic {
     await this.underWay();
     const fate = this.looks.shift() ?? 'right';
     if (fate === 'broken') throw new Error('broken');
-    return fate === 'behind' ? Math.max(0, this.stored.length - BEHIND) : this.stored.length;
+    return fate === 'behind' ? Math.max(0, this.stored.length - LAG) : this.stored.length;
   }
 
   private messages(offset: number): LogMessage[] {

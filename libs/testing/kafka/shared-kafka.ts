@@ -12,16 +12,16 @@ const READY_WITHIN_MS = 180_000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * `npm run kafka` for many suites, started by the first that asks; it ends with the process that runs them. Suites share nothing but
- * that process, so a file of its pid tells where the broker is.
+ * `npm run kafka` for many suites, started by the first that needs it. It ends with the process that runs the suites. They share
+ * only that process, so a file named by its pid has the addresses.
  */
 export async function sharedKafka(): Promise<string[]> {
   const note = path.join(tmpdir(), `sotto-kafka-${process.pid}`);
   const known = existsSync(note) ? readFileSync(note, 'utf8').split(',') : [];
   if (known[0] !== undefined && (await isTaken(known[0]))) return known;
   const folder = await mkdtemp(path.join(tmpdir(), 'sotto-kafka-'));
-  const said = path.join(folder, 'said.log');
-  const log = openSync(said, 'a');
+  const outputFile = path.join(folder, 'outputFile.log');
+  const log = openSync(outputFile, 'a');
   const program = path.resolve('dist/apps/cli/main.js');
   const kafka = spawn(process.execPath, [program, 'kafka', '--folder', path.join(folder, 'data')], {
     stdio: ['ignore', log, log],
@@ -29,15 +29,15 @@ export async function sharedKafka(): Promise<string[]> {
   closeSync(log);
   kafka.unref();
   hireKeeper(kafka, undefined, [folder, note]);
-  const addresses = await untilReady(kafka, said);
+  const addresses = await untilReady(kafka, outputFile);
   writeFileSync(note, addresses);
   return addresses.split(',');
 }
 
-async function untilReady(kafka: ChildProcess, said: string): Promise<string> {
+async function untilReady(kafka: ChildProcess, outputFile: string): Promise<string> {
   const deadline = performance.now() + READY_WITHIN_MS;
   for (;;) {
-    const output = readFileSync(said, 'utf8');
+    const output = readFileSync(outputFile, 'utf8');
     const [, addresses] = READY.exec(output) ?? [];
     if (addresses !== undefined) return addresses;
     if (kafka.exitCode !== null || kafka.signalCode !== null || performance.now() > deadline) {

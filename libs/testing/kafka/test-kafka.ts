@@ -17,25 +17,26 @@ export const jarPlaces = {
 };
 
 export interface TestKafka {
-  /** Of every broker. */
+  /** The addresses of all brokers. */
   readonly addresses: readonly string[];
-  /** So that suites that share brokers do not meet. */
+  /** Keeps suites apart that share brokers. */
   readonly prefix: string;
-  /** Brokers of the suite's own, to be paused and killed; undefined where others use them too. */
+  /** The suite's own brokers, which it may pause and kill. Undefined if other suites use the brokers too. */
   readonly own: EmbeddedKafka | undefined;
 }
 
 export interface WantedKafka {
-  /**
-   * Those of KAFKA_BROKERS will do, or a broker that all such suites share: nothing is done to them but reading and writing.
-   */
+  /** Brokers from KAFKA_BROKERS suffice, or a broker that suites share. The suite only reads and writes. */
   readonly anyBrokers?: boolean;
-  /** None where the suite starts its own: then it only has to be possible. */
+  /** 0 if the suite starts brokers itself; then the check only has to find that it can. */
   readonly brokers?: 0 | 1 | 3;
   readonly settings?: KafkaOptions['settings'];
 }
 
-/** A suite against real brokers. Where there can be none it says so; with REQUIRE_KAFKA it fails instead, unless that is 0 or false. */
+/**
+ * A suite against real brokers. Without Kafka it is skipped with a message. With REQUIRE_KAFKA it fails instead, unless that is 0
+ * or false.
+ */
 export function describeWithKafka(
   name: string,
   { anyBrokers = false, brokers = 1, settings }: WantedKafka,
@@ -84,7 +85,7 @@ function noKafka(): never {
   throw new Error('the brokers have not been started');
 }
 
-/** Set to nothing they are not set, as where a shell writes `KAFKA_BROKERS=$ADDRESS` and there is none. */
+/** An empty value counts as unset, as when a shell sets `KAFKA_BROKERS=$ADDRESS` without an address. */
 function brokersGiven(): string[] | undefined {
   const { KAFKA_BROKERS: text = '' } = process.env;
   return text.trim() === '' ? undefined : text.split(',');
@@ -96,7 +97,7 @@ function leaveOut(name: string, missing: string): void {
   const title = `${isRequired ? 'REQUIRED' : 'SKIPPED'}: ${missing}`;
   if (!isRequired) {
     process.stderr.write(
-      `\n!!! ${name}: skipped, for there is no Kafka. ${missing}; set KAFKA_BROKERS or install it.\n\n`,
+      `\n!!! ${name}: skipped, because there is no Kafka. ${missing}; set KAFKA_BROKERS or install it.\n\n`,
     );
   }
   describe(name, () => {

@@ -3,16 +3,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer, type RawData } from 'ws';
 
-/** What stands between a client and a server does to bodies and frames. Each part left out does nothing. */
+/** What the proxy does to bodies and frames. A part that is left out changes nothing. */
 export interface Meddling {
-  /** In place of an answer: nothing ever, half of it and then the end of the connection, or a page of this status. */
+  /** Instead of a reply: no reply ever, half of it and then the end of the connection, or a page with this status. */
   readonly answers?: 'hang' | 'cut' | { readonly status: number; readonly body: string };
   readonly body?: (body: string, path: string) => string;
-  /** What of a frame that the server sends goes on: nothing, the frame, or others. Pings are answered all the same. */
+  /** The frames to pass on in place of a frame from the server. Pings are still answered. */
   readonly frame?: (frame: string) => readonly string[];
 }
 
-/** An HTTP and WebSocket proxy that knows what it carries, and can be told to spoil it. */
+/** An HTTP and WebSocket proxy that can change or break what it carries. */
 export class MeddlingProxy {
   private meddling: Meddling = {};
   private sockets = new Set<{ readonly near: WebSocket; readonly far: WebSocket }>();
@@ -20,7 +20,7 @@ export class MeddlingProxy {
   private readonly server = createServer((request, response) => {
     this.carry(request, response).catch(() => response.destroy());
   });
-  /** How many sockets were ever opened through it. */
+  /** The number of sockets that were ever opened through the proxy. */
   opened = 0;
   requests = 0;
 

@@ -5,7 +5,7 @@ export class ProxyPipe {
   delay = 0;
   private swallowing = false;
   private held = false;
-  /** What has arrived and not been passed on, oldest first; `undefined` is the end of the stream. */
+  /** Data that has arrived and was not passed on yet, oldest first. `undefined` is the end of the stream. */
   private waiting: (Buffer | undefined)[] = [];
   private timers = 0;
 
@@ -19,7 +19,7 @@ export class ProxyPipe {
     to.on('drain', () => from.resume());
   }
 
-  /** From here on bytes are lost, and so is the news that the sender has gone. */
+  /** From now on bytes are lost, and so is the end of the stream. */
   swallow(): void {
     this.swallowing = true;
     this.waiting = [];

@@ -43,7 +43,7 @@ async function join(): Promise<{ client: Socket; heard: () => string }> {
   return { client, heard: () => text };
 }
 
-/** Unlike once(), which fails on the error that comes before a reset connection is closed. */
+/** Unlike once(), this does not fail on the error before the close of a reset connection. */
 function closing(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.closed) resolve();
@@ -60,7 +60,7 @@ function wait(millis: number): Promise<void> {
 }
 
 describe('a proxy', () => {
-  it('passes everything on in both directions, more than fits into a buffer too', async () => {
+  it('passes everything on in both directions, even more than fits into a buffer', async () => {
     const { client, heard } = await join();
     const text = 'abc'.repeat(1_000_000);
     client.write(text);
@@ -90,7 +90,7 @@ describe('a proxy', () => {
     await until(() => next.heard() === 'B');
   });
 
-  it('loses one direction for good, on connections that it has befallen', async () => {
+  it('loses one direction for good on connections that were open during a black hole', async () => {
     const { client, heard } = await join();
     client.write('a');
     await until(() => heard() === 'A');
@@ -107,7 +107,7 @@ describe('a proxy', () => {
     await until(() => next.heard() === 'D');
   });
 
-  it('loses what is sent into a black hole, the end of the stream included', async () => {
+  it('loses all data sent into a black hole, including the end of the stream', async () => {
     const { client } = await join();
     proxy.blackhole('to-server');
     client.end('a');
@@ -115,7 +115,7 @@ describe('a proxy', () => {
     expect(received).toBe('');
   });
 
-  it('holds bytes up and delivers them after their sender has gone', async () => {
+  it('delays bytes and delivers them after their sender has gone', async () => {
     const { client } = await join();
     client.write('a');
     await until(() => received === 'a');

@@ -2,26 +2,26 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { ProxyPipe } from './tcp-proxy-pipe.js';
 
-/** Seen from the client: what it sends goes to the server. */
+/** From the client's view: its own bytes go to the server. */
 export type ProxyDirection = 'to-server' | 'to-client';
 
 export interface TcpProxy {
   readonly port: number;
-  /** Breaks every connection with a reset. New ones are let through. */
+  /** Resets every connection. New connections work. */
   cut(): void;
-  /** New connections are reset at once, until heal(). */
+  /** Resets new connections at once, until heal(). */
   refuse(): void;
   /**
-   * Bytes of this direction vanish and nobody is told. What a connection has lost never comes back: it stays silent for good,
-   * also after heal(), which only lets later connections through.
+   * Drops the bytes of this direction silently. A connection that has lost bytes stays silent for good, even after heal(), which
+   * only lets later connections through.
    */
   blackhole(direction: ProxyDirection): void;
   /**
-   * Bytes of this direction are held up on the connections that are open now, and arrive after heal() even if their sender is
-   * gone by then. Later connections are let through.
+   * Delays the bytes of this direction on connections that are open now. They arrive after heal(), even if their sender is gone
+   * then. Later connections work.
    */
   stall(direction: ProxyDirection): void;
-  /** Every byte of both directions comes this much later, in order. */
+  /** Delays every byte of both directions by this time, in order. */
   delay(millis: number): void;
   heal(): void;
   close(): Promise<void>;
@@ -35,7 +35,7 @@ interface Link {
 
 const DIRECTIONS = ['to-server', 'to-client'] as const;
 
-/** A piece of network that a test can break, between a client and `target`. */
+/** A network connection to `target` that a test can break. */
 export async function openProxy(options: {
   readonly target: { readonly host: string; readonly port: number };
 }): Promise<TcpProxy> {
@@ -51,7 +51,7 @@ export async function openProxy(options: {
   };
   const applyToAll = (): void => links.forEach(applyTo);
 
-  // Half-open is allowed: the end of one direction must not cut off what the other still carries.
+  // Half-open is allowed: the end of one direction must not cut off bytes of the other.
   const listener = createServer({ allowHalfOpen: true }, (client) => {
     client.on('error', () => undefined);
     if (faults.refusing) {

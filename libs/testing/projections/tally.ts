@@ -5,7 +5,7 @@ import type { JournalEntry } from '#libs/journal/journal.js';
 import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import type { JournalBatch, Projection, ProjectionWriter, Recall } from '#libs/projecting/projection.js';
 
-/** A service's own schema: one table of offsets, and what is read. */
+/** The schema of an example service: a table of offsets and a table for reads. */
 class InitialTally1790000900000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -21,7 +21,7 @@ class InitialTally1790000900000 implements MigrationInterface {
 
 export const tallyMigrations: readonly MigrationClass[] = [InitialTally1790000900000];
 
-/** How often each key was journaled. This is all that a service writes for a projection of its own. */
+/** Counts how often each key was journaled. This is all that a service needs for a projection of its own. */
 export const tally: Projection<number> = {
   name: 'tally',
   family: 'data',

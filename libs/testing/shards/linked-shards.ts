@@ -17,7 +17,7 @@ interface LinkEnds {
   readonly links: readonly OwnerLink[];
 }
 
-/** The three shards of one world, talking to each other over real links, as owners do. */
+/** The three shards of one world, connected by real links like owners. */
 export class LinkedShards {
   private constructor(
     private readonly shards: readonly LiveShard[],
@@ -62,7 +62,7 @@ export class LinkedShards {
     return found;
   }
 
-  /** It takes whatever the other owners say and answers nothing, like a process that is stopped. */
+  /** The shard accepts requests from other owners and never replies, like a suspended process. */
   silence(shard: number): void {
     this.silent.add(shard);
   }
@@ -80,7 +80,7 @@ export class LinkedShards {
   }
 }
 
-/** To the other owners, by shard. */
+/** Links to the other owners, by shard. */
 function linksOf(number: number, servers: readonly Server[], { clock }: ShardWorld): Map<number, OwnerLink> {
   const others = SHARDS.filter((other) => other !== number);
   return new Map(

@@ -24,10 +24,10 @@ import { accountOf, RAIN, type ShardWorld } from './shard-world.js';
 import { SteeredWriter } from '../journals/steered-writer.js';
 
 const ID_KEY = Buffer.alloc(32, 7);
-/** Of whoever stands in for an owner. */
+/** The MACs of an owner, for code that writes in its place. */
 export const SEALS = new RecordMacs('auction', [ID_KEY]);
 
-/** Wide enough that nothing here is met by chance. */
+/** So wide that no test reaches a limit by chance. */
 const SETTINGS: ShardSettings = {
   activeAuctionLimit: 100,
   commandsPerMakerLimit: 100,
@@ -48,11 +48,11 @@ export interface FixtureOptions {
 export interface ShardAnswer {
   readonly status: number;
   readonly text: string;
-  /** Parsed, where there is any. */
+  /** The parsed body, or an empty object. */
   readonly body: Record<string, unknown>;
 }
 
-/** The time of one process: when the process is killed its timers are gone. */
+/** The clock of one process: once the process is killed, its timers do nothing. */
 class ProcessClock implements Clock {
   private dead = false;
 
@@ -87,7 +87,7 @@ interface LiveParts {
   readonly faults: { readonly what: string; readonly error: unknown }[];
 }
 
-/** A shard with everything around it as in production; only the time, and the append of its journal, obey the test. */
+/** A shard with all its parts as in production. The test controls only the time and the appends to the journal. */
 export class LiveShard {
   private constructor(
     readonly world: ShardWorld,
@@ -153,12 +153,12 @@ export class LiveShard {
     return this.parts.desk;
   }
 
-  /** What the process would have ended for. */
+  /** Failures for which the process would have ended. */
   get failures(): readonly unknown[] {
     return this.parts.failures;
   }
 
-  /** Snapshots that it found and did not use. */
+  /** Snapshots that were found and not used. */
   get refused(): readonly RefusedSnapshot[] {
     return this.parts.refused;
   }
@@ -167,7 +167,7 @@ export class LiveShard {
     return this.parts.faults;
   }
 
-  /** Of the economic policy that this shard knows. */
+  /** The version of the policy that this shard knows. */
   get policyVersion(): number | undefined {
     const current = this.parts.policy.current();
     return current.ok ? current.snapshot.version : undefined;
@@ -177,7 +177,7 @@ export class LiveShard {
     return answerOf(await this.shard.handle(request, { ...GATEWAY, ...peer }));
   }
 
-  /** An auction of ten rain contracts, open for a minute, that must come about. Its id. */
+  /** Opens an auction of ten rain contracts for a minute, and returns its id. Throws if it is refused. */
   async opens(originator = 'olga', different: Partial<CreateBody> = {}): Promise<string> {
     const { body, status, text } = await this.ask(this.createOrder(originator, different));
     if (status !== 201) throw new Error(`the auction was not opened: ${status} ${text}`);
@@ -189,20 +189,20 @@ export class LiveShard {
     return createOrder(account, keyLeadingTo(this.writer.shard, account), rainAuction(different));
   }
 
-  /** Time goes by, and everybody has noticed. */
+  /** Lets time pass, and waits until the shard has noticed. */
   async leap(millis: number): Promise<void> {
     this.world.clock.leap(millis);
     await this.settled();
   }
 
-  /** The policy has been looked at since the last leap. */
+  /** Waits until the policy has been read after the last leap. */
   async settled(): Promise<void> {
     await eventually(() => {
       if (!this.parts.policy.current().ok) throw new Error('the policy has not been read yet');
     });
   }
 
-  /** As after SIGTERM. */
+  /** Stops as after SIGTERM. */
   async stop(): Promise<void> {
     await this.shard.stop();
     await this.writer.close();
@@ -211,7 +211,7 @@ export class LiveShard {
     this.parts.clock.die();
   }
 
-  /** As after kill -9: nothing is finished, nothing is written any more. */
+  /** Ends as after kill -9: nothing is finished, and nothing more is written. */
   kill(): void {
     this.parts.clock.die();
     this.parts.policy.stop();

@@ -8,13 +8,13 @@ type Request<Op extends OwnerRequest['op']> = Extract<OwnerRequest, { op: Op }>;
 
 let last = 0;
 
-/** A key that nobody has used before. */
+/** A key that was not used before. */
 export function freshKey(): string {
   last += 1;
   return `key-${last}`;
 }
 
-/** A fresh key under which the account's create leads to the shard. */
+/** A fresh key with which the account's create goes to this shard. */
 export function keyLeadingTo(shard: number, account: string): string {
   for (;;) {
     const key = freshKey();
@@ -87,16 +87,19 @@ export function cancelOrder(
   return { op: 'cancel', auction_id: auctionId, ...body, ...named(account, key, body) };
 }
 
-/** Two keys for which commands of the account look alike to an idempotency index. Among any hundred thousand keys there are some. */
+/**
+ * Two keys with the same hash in an idempotency index, for this account and operation. Among a hundred thousand keys there are
+ * some.
+ */
 export function collidingKeys(command: Omit<IdempotencyKey, 'key'>): [string, string] {
-  const seen = new Map<number, string>();
+  const keysByHash = new Map<number, string>();
   for (let attempt = 0; ; attempt += 1) {
     const key = hash('sha256', String(attempt), 'hex').slice(0, 32);
     const index = new IdempotencyIndex();
     index.note({ ...command, key }, 1);
     const [[number] = [0]] = index.upTo(1);
-    const other = seen.get(number);
+    const other = keysByHash.get(number);
     if (other !== undefined) return [other, key];
-    seen.set(number, key);
+    keysByHash.set(number, key);
   }
 }

@@ -11,7 +11,7 @@ const ORIGINATORS = ['olga', 'otto'];
 const STEP = 1_000_000;
 const TICK = 1_000;
 
-/** Something that somebody may do; on what is left to the moment at which it is done. */
+/** One action. Which auction or quote it concerns is decided when it is done. */
 export interface Deed {
   readonly act:
     | 'CREATE'
@@ -40,34 +40,34 @@ const deed: fc.Arbitrary<Deed> = fc.record({
   quantity: fc.integer({ min: 1, max: 10 }).map((steps) => steps * STEP),
 });
 
-/** Deeds done one round after another; those of one round at the same time. */
+/** Rounds of actions. The actions of one round are done at the same time. */
 export function anyRounds(rounds: number): fc.Arbitrary<Deed[][]> {
   return fc.array(fc.array(deed, { minLength: 1, maxLength: 6 }), { minLength: rounds, maxLength: rounds });
 }
 
-/** A command and what its caller was told, if anything. */
+/** A command and its reply, if there was one. */
 export interface Told {
   readonly order: OwnerRequest;
   answer: ShardAnswer | undefined;
 }
 
-/** Does the deeds as callers would, and remembers who was told what. */
+/** Does the actions as callers would, and remembers all replies. */
 export class ShardSession {
   readonly told: Told[] = [];
 
   constructor(private live: LiveShard) {}
 
-  /** The same callers, with another process. */
+  /** Continues with another process. */
   continueWith(live: LiveShard): void {
     this.live = live;
   }
 
-  /** Resolves when everybody has been told something. */
+  /** Resolves when every caller has a reply. */
   async round(deeds: readonly Deed[]): Promise<void> {
     await Promise.all(this.begin(deeds));
   }
 
-  /** What is asked is on its way; it may never be answered. */
+  /** Starts the actions. They may never be answered. */
   begin(deeds: readonly Deed[]): Promise<void>[] {
     return deeds.map((next) => this.does(next));
   }

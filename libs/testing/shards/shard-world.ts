@@ -22,12 +22,12 @@ const PLENTY = 1_000_000_000_000;
 const NO_LIMIT = 1_000_000_000_000_000;
 const DAY_MILLIS = 86_400_000;
 
-/** The account that bears this name in every world. */
+/** The account of this name, the same in every world. */
 export function accountOf(name: string): string {
   return uuidNamed(`account ${name}`);
 }
 
-/** Everything that the shards of a test share: a real database with a policy, a registry, balances, and the time. */
+/** Everything that the shards of a test share: a real database with policy, registry and balances, and the clock. */
 export class ShardWorld {
   readonly clock = new MovableClock();
   private readonly projector: Projector<FoldedAuction>;
@@ -69,7 +69,7 @@ export class ShardWorld {
     }
   }
 
-  /** What the reservations say that the account has set aside, over all shards; what is zero is left out. */
+  /** The amounts that the account has reserved, over all shards, without zeros. */
   async reservedOf(name: string): Promise<Hold[]> {
     const { rows } = await this.database.pool.query<Hold>(
       `select venue, resource, asset, shard_0 + shard_1 + shard_2 as amount from risk.reserved
@@ -79,7 +79,7 @@ export class ShardWorld {
     return rows;
   }
 
-  /** What one shard has set aside, by account and resource. */
+  /** The amounts that one shard has reserved, by account and resource. */
   async reservedBy(shard: number): Promise<Record<string, number>> {
     const { rows } = await this.database.pool.query<{ name: string; amount: number }>(
       `select account_id || '/' || venue || '/' || resource || '/' || asset as name, shard_${shard} as amount
@@ -142,7 +142,7 @@ export class ShardWorld {
   }
 }
 
-/** Rain trades at two venues and settles alike at both; snow at one. */
+/** Rain trades at two venues and settles alike at both. Snow trades at one. */
 export const RAIN = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' } as const;
 export const RAIN_AT_B = { venue: 'venue_b', contract_id: 'rain', outcome: 'YES' } as const;
 export const SNOW = { venue: 'venue_a', contract_id: 'snow', outcome: 'YES' } as const;

@@ -39,14 +39,14 @@ interface Process {
 
 export interface TokenShardsOptions {
   readonly passages: readonly Passage[];
-  /** A token has left a bucket for somebody who uses it now. */
+  /** Called when a token has left a bucket and is used now. */
   readonly onTaken: (shard: number, bucket: Metered) => void;
 }
 
-/** The owners' buckets and leases, three processes on a network and a clock that obey the test. */
+/** The buckets and leases of three owners, on a network and a clock that the test controls. */
 export class TokenShards {
   readonly clock = new SteppedClock();
-  /** All that was asked, `from>to op`. */
+  /** All messages, as `from>to op`. */
   readonly messages: string[] = [];
   private readonly processes: Process[];
   private readonly connections = new Map<string, number>();
@@ -57,12 +57,12 @@ export class TokenShards {
     this.processes = SHARDS.map((shard) => this.begin(shard, 1));
   }
 
-  /** What falls due on the way runs in order, each with all that follows from it. */
+  /** Runs everything that falls due in this time in order, each with all its consequences. */
   pass(millis: number): Promise<void> {
     return this.clock.passSettling(millis, settled);
   }
 
-  /** True at once is from a lease, or from the bucket itself where the account is at home. */
+  /** `true` instead of a promise means that a lease, or the bucket at the home shard, gave the token. */
   take(shard: number, account: string, bucket: Metered): boolean | Promise<boolean> {
     return this.processOf(shard).exchange.take(account, bucket);
   }
@@ -73,7 +73,7 @@ export class TokenShards {
     return Object.fromEntries(await available);
   }
 
-  /** Whatever it was doing is gone, and everybody it spoke to knows that the connection is. */
+  /** Restarts the process of a shard. Its work is lost, and its connections are replaced. */
   restart(shard: number): void {
     this.processes[shard] = this.begin(shard, this.processOf(shard).epoch + 1);
     for (const other of SHARDS) {
@@ -86,7 +86,7 @@ export class TokenShards {
     this.connections.set(`${from}>${to}`, this.connection(from, to) + 1);
   }
 
-  /** Nothing comes from it and nothing gets to it, though its connections stand. */
+  /** No messages come from the shard or get to it, although its connections stay open. */
   silence(shard: number): void {
     this.mute.add(shard);
   }
@@ -111,7 +111,7 @@ export class TokenShards {
     const take = buckets.take.bind(buckets);
     buckets.take = (account, bucket) => {
       const taken = take(account, bucket);
-      // What a process does that has ended is of no consequence.
+      // What an ended process takes does not count.
       if (taken && this.processes[shard]?.epoch === epoch) this.options.onTaken(shard, bucket);
       return taken;
     };

@@ -9,7 +9,7 @@ export class RecordedSpan implements Span {
     public name: string,
     readonly kind: string,
     readonly traceparent: string,
-    /** Name of the span that it is a part of, or the traceparent that it goes on with. */
+    /** The name of the parent span, or the traceparent that the span continues. */
     readonly partOf: string | undefined,
   ) {}
 
@@ -31,10 +31,10 @@ export class RecordedSpan implements Span {
   }
 }
 
-/** Keeps every span, in the order in which they began, for tests of what is traced. */
+/** Keeps all spans, in the order in which they began. */
 export class RecordedTracing implements Tracing {
   readonly spans: RecordedSpan[] = [];
-  /** False: whoever begins a trace is told that this one is not traced. */
+  /** If false, new traces are not recorded. */
   tracesRoots = true;
   private readonly contexts = new AsyncLocalStorage<RecordedSpan>();
 
@@ -59,7 +59,7 @@ export class RecordedTracing implements Tracing {
     return span instanceof RecordedSpan ? this.contexts.run(span, work) : work();
   }
 
-  /** `name < what it is part of`, and whether it has not ended. */
+  /** `name < parent`, and whether the span has not ended. */
   get lines(): string[] {
     return this.spans.map(
       ({ name, partOf, ended }) =>

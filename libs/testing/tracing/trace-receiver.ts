@@ -12,7 +12,7 @@ export interface ReceivedSpan {
   readonly to: bigint;
   readonly isError: boolean;
   readonly attributes: Readonly<Record<string, string | number>>;
-  /** `service.instance.id` of the process that it is of. */
+  /** `service.instance.id` of the process of the span. */
   readonly process: string;
 }
 
@@ -48,16 +48,16 @@ const KINDS = ['other', 'internal', 'server', 'client'] as const;
 const STATUS_ERROR = 2;
 const DRIP_MILLIS = 10;
 
-/** Takes OTLP over HTTP, as a collector does, or behaves as a collector should not. */
+/** Receives OTLP over HTTP like a collector, or misbehaves as a test sets it. */
 export class TraceReceiver {
   readonly spans: ReceivedSpan[] = [];
-  /** Every body as it came. */
+  /** Every body as it was received. */
   readonly bodies: string[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
   readonly paths: string[] = [];
-  /** `hangs` reads and never answers, `drips` goes on answering for good. */
+  /** `hangs` reads and never replies. `drips` sends a reply that never ends. */
   mood: 'takes' | 'refuses' | 'hangs' | 'drips' = 'takes';
-  /** Whether somebody still hears such an answer. */
+  /** Whether a client still receives such an endless reply. */
   isDripping = false;
   private constructor(private readonly server: Server) {}
 
@@ -100,7 +100,7 @@ export class TraceReceiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** From now on nobody listens there. */
+  /** Stops listening. */
   async close(): Promise<void> {
     if (!this.server.listening) return;
     const closed = new Promise((resolve) => this.server.close(resolve));

@@ -12,10 +12,10 @@ import { RULES, TokenShards, type Passage } from '#libs/testing/shards/token-sha
 const HOME = 0;
 const ANN = `${HOME}-ann`;
 const AT_ONCE: readonly Passage[] = [{ millis: 0, fate: 'ARRIVES' }];
-/** Use is reported after a tenth of a second, and messages take time; a refusal waits for both. */
+/** Use is reported after a tenth of a second, and messages take time. A refusal waits for both. */
 const REPORTED_WITHIN_MILLIS = 160n;
 
-/** The bucket that all shards together must behave like. */
+/** The one bucket that all shards together must behave like. */
 class Model {
   private readonly rule: BucketRule;
   private state: BucketState;
@@ -128,7 +128,7 @@ class LeaseRun {
 }
 
 const shard = fc.integer({ min: 0, max: 2 });
-/** A few, like a maker who quotes, or more than the burst. */
+/** A few tokens, like a maker who quotes, or more than the burst. */
 const times = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 1, max: 20 }) },
   { weight: 1, arbitrary: fc.constant(120) },
@@ -244,7 +244,7 @@ describe('three shards with leases', () => {
     await takesAt(1, 1);
     run.shards.silence(1);
     await takesAt(HOME, 200);
-    // An eighth of the 99 that were left is at the other shard.
+    // An eighth of the remaining 99 tokens is at the other shard.
     expect(run.granted).toBe(1 + 87);
     await run.shards.pass(9_000);
     expect(await run.shards.available(HOME, ANN)).toMatchObject({ quote: 88 });
