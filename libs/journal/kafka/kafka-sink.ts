@@ -44,7 +44,7 @@ function endsAt(end: number): string {
 /**
  * Writes one shard's records into its topic. It knows the next offset, because one send is in flight. A later offset means that
  * another process has written: unless readers ignore that, the shard is lost and this writer ends. After a lost reply it reads
- * the topic and resends a missing batch, because only the first copy counts. See docs/decisions/0045.
+ * the topic and resends a missing batch, because only the first copy counts. See docs/decisions/08.
  */
 export class KafkaSink implements BatchSink {
   private lost: JournalFailure | undefined;

@@ -41,7 +41,7 @@ export interface MovedShard {
 /**
  * Moves the journals of a stopped cluster to another store, unchanged. The old store keeps them, plus one epoch record in each
  * shard, after which a suspended owner cannot write. Until all is copied and compared, the journals stay in the old store, so an
- * interrupted move can be repeated and resumes. See docs/decisions/0047.
+ * interrupted move can be repeated and resumes. See docs/decisions/10.
  */
 export async function moveJournals(move: Move): Promise<MovedShard[]> {
   const { family, from, to, databaseUrl, clock } = move;

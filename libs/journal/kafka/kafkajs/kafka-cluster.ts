@@ -24,7 +24,7 @@ export interface ClusterPorts {
 
 /**
  * The one Kafka cluster that a process uses, identified by the cluster id in the brokers' replies. A name is no proof: a
- * configured broker may belong to another cluster, or its address may belong to another machine now. See docs/decisions/0061.
+ * configured broker may belong to another cluster, or its address may belong to another machine now. See docs/decisions/07.
  */
 export class KafkaCluster {
   private known: string | undefined;
