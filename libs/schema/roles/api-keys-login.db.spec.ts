@@ -76,7 +76,11 @@ describe('with the login of gateways', () => {
       REFUSED,
     ],
     ['the scopes of a key cannot be changed', () => `update identity.api_keys set scopes = '{*}'`, DENIED],
-    ['the user of a key cannot be changed', () => `update identity.api_keys set account_id = gen_random_uuid()`, DENIED],
+    [
+      'the user of a key cannot be changed',
+      () => `update identity.api_keys set account_id = gen_random_uuid()`,
+      DENIED,
+    ],
     ['no key can be deleted', () => `delete from identity.api_keys`, DENIED],
     ['no change can be hidden', () => `update identity.version set api_keys = 1`, DENIED],
     ['no failure can be invented', () => `insert into identity.auth_failures values ('x', now())`, DENIED],

@@ -92,7 +92,11 @@ describe('rows that all processes read', () => {
       values (gen_random_uuid(), true, true, '{}', ${BEYOND_NUMBERS})`,
     ],
     ['owner', 'a freeze without end', `insert into control.protection_state values ('a', now(), 'infinity')`],
-    ['owner', 'a freeze without beginning', `insert into control.protection_state values ('a', '-infinity', now())`],
+    [
+      'owner',
+      'a freeze without beginning',
+      `insert into control.protection_state values ('a', '-infinity', now())`,
+    ],
     [
       'gateway',
       'a key without an end',
