@@ -76,11 +76,11 @@ export class CellClient {
 
   /** Sent again until the cell confirms it. If the cell no longer knows the task, no report is needed. */
   async report(task_id: string, reporting: Reporting): Promise<void> {
-    await this.insist({ op: 'report', executor: this.executor, task_id, ...reporting });
+    await this.requestUntilAnswered({ op: 'report', executor: this.executor, task_id, ...reporting });
   }
 
   async transferStep(step: Asked<'transfer_report'>): Promise<boolean> {
-    return (await this.insist({ op: 'transfer_report', ...step })).status === 200;
+    return (await this.requestUntilAnswered({ op: 'transfer_report', ...step })).status === 200;
   }
 
   /** Returns the cell's journal position that includes everything observed so far. */
@@ -107,7 +107,7 @@ export class CellClient {
     return this.ask({ op: 'link_account', ...account });
   }
 
-  private async insist(request: ExecutorRequest): Promise<LinkReply> {
+  private async requestUntilAnswered(request: ExecutorRequest): Promise<LinkReply> {
     for (let tries = 1; ; tries += 1) {
       try {
         const reply = await this.ask(request);

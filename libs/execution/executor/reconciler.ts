@@ -18,7 +18,7 @@ const AT_ONCE = 8;
 /** Watches all linked accounts, each from the first time that its cell names it. */
 export class Reconciler {
   private readonly watches = new Map<string, AccountWatch>();
-  private readonly turns = new Turns(AT_ONCE);
+  private readonly limiter = new Turns(AT_ONCE);
 
   constructor(private readonly ports: ReconcilerPorts) {}
 
@@ -58,7 +58,7 @@ export class Reconciler {
     // Another call may have added it during the wait.
     const other = this.watches.get(key);
     if (other !== undefined) return other;
-    const watch = new AccountWatch({ user_id, venue, account, cell, clock, turns: this.turns, onFault });
+    const watch = new AccountWatch({ user_id, venue, account, cell, clock, turns: this.limiter, onFault });
     this.watches.set(key, watch);
     watch.start();
     return watch;

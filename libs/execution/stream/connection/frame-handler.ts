@@ -41,7 +41,7 @@ const NO_END = Number.MAX_SAFE_INTEGER;
 
 /** Answers frames after the welcome: commands, and frames that concern the connection. */
 export class FrameHandler {
-  private readonly handler: SubscriptionKeeper;
+  private readonly keeper: SubscriptionKeeper;
   private turn: Promise<void> = Promise.resolve();
   private saidBye = false;
 
@@ -50,11 +50,11 @@ export class FrameHandler {
     private readonly connection: SocketConnection,
     private readonly greeting: SocketGreeting,
   ) {
-    this.handler = new SubscriptionKeeper(ports, connection, greeting);
+    this.keeper = new SubscriptionKeeper(ports, connection, greeting);
   }
 
   get subscriptions(): OrderSubscriptions {
-    return this.handler.subscriptions;
+    return this.keeper.subscriptions;
   }
 
   /** Called after the welcome. */
@@ -68,7 +68,7 @@ export class FrameHandler {
         connection.close(CLOSE.draining, 'this gateway was not heard of, and orders were cancelled');
       },
     });
-    this.handler.begin();
+    this.keeper.begin();
   }
 
   handle(frame: ClientFrame): void {
@@ -80,15 +80,15 @@ export class FrameHandler {
 
   /** Called several times a second. */
   look(): void {
-    this.handler.lookAtAccess();
+    this.keeper.lookAtAccess();
   }
 
   sendStateInstead(dropped: ReadonlyMap<OrderSubscription, number>): void {
-    this.handler.sendStateInstead(dropped);
+    this.keeper.sendStateInstead(dropped);
   }
 
   end(): void {
-    this.handler.end();
+    this.keeper.end();
     // An order on its way to the cell must be cancelled with the connection, so it goes first.
     void this.turn.then(() => {
       this.ports.presence.ended(this.greeting, this.saidBye ? 'BYE' : 'LOST');
@@ -142,19 +142,19 @@ export class FrameHandler {
 
   private control(frame: ClientFrame, op: SocketControlName): void {
     const { reqId } = frame;
-    const { connection, handler } = this;
+    const { connection, keeper } = this;
     switch (op) {
       case 'hello':
         this.refuse(reqId, invalid('op', 'hello comes once.'));
         return;
       case 'subscribe':
         this.read(CONTROL_MESSAGES.subscribe, frame, ({ exchange_ids: venues }) => {
-          this.run(reqId, () => handler.subscribe(reqId, venues));
+          this.run(reqId, () => keeper.subscribe(reqId, venues));
         });
         return;
       case 'unsubscribe':
         this.read(CONTROL_MESSAGES.unsubscribe, frame, ({ subscription_id: id }) => {
-          handler.unsubscribe(reqId, id);
+          keeper.unsubscribe(reqId, id);
         });
         return;
       case 'auth.refresh':

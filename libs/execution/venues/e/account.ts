@@ -246,7 +246,7 @@ export class VenueEAccount implements VenueAccount {
   }
 
   /** The present state of an order that was seen earlier. */
-  async seen({ exchange_order_id }: ObservedAccountOrder): Promise<ObservedAccountOrder | undefined> {
+  async currentOrder({ exchange_order_id }: ObservedAccountOrder): Promise<ObservedAccountOrder | undefined> {
     const question = { type: 'orderStatus', user: this.owner.account, oid: Number(exchange_order_id) };
     const found = await this.parts.requests.read(question, orderStatus);
     if (found.status === 'unknownOid') return undefined;

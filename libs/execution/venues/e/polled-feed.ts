@@ -14,7 +14,7 @@ export interface PolledFeedPorts {
 interface Polled {
   fills(since: Instant): Promise<readonly ObservedFill[]>;
   openOrders(): Promise<readonly ObservedAccountOrder[]>;
-  seen(order: ObservedAccountOrder): Promise<ObservedAccountOrder | undefined>;
+  currentOrder(order: ObservedAccountOrder): Promise<ObservedAccountOrder | undefined>;
 }
 
 const BUSY_MILLIS = 500;
@@ -89,7 +89,7 @@ export class PolledFeed {
     const fills = await this.account.fills(this.since);
     const open = new Map(orders.map((order) => [order.exchange_order_id, order]));
     const gone = [...this.open].filter(([id]) => !open.has(id)).map(([, order]) => order);
-    const ended = await Promise.all(gone.map((order) => this.account.seen(order)));
+    const ended = await Promise.all(gone.map((order) => this.account.currentOrder(order)));
     if (this.isClosed) return;
     for (const fill of fills) if (!this.known.has(fill.fill.fill_id)) this.on.fill(fill);
     for (const [id, order] of open) if (!this.open.has(id)) this.on.order(order);
