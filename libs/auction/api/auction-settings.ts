@@ -2,7 +2,7 @@ import { defineConfig, type Config } from '#libs/platform/settings/config.js';
 import { hexKey, hexKeys, httpUrl, integer, listOf, port } from '#libs/platform/settings/setting-types.js';
 import { ownerUrlsAreOnePerShard } from '../protocol/routing.js';
 
-/** Of a gateway. What has no default is asked for where it carries the auctions, and there alone. */
+/** Settings of a gateway. Those without a default are required only where the gateway serves auctions. */
 export const auctionSettings = defineConfig({
   PORT: { schema: port().optional(), describe: 'Port of the public listener of auctions' },
   OWNER_URLS: {
@@ -37,7 +37,7 @@ export interface AuctionSettings {
   readonly auditSigningKeys: NonNullable<AuctionConfig['AUDIT_SIGNING_KEY']>;
 }
 
-/** What a gateway lacks that carries auctions. */
+/** The first setting that a gateway with auctions lacks. */
 export function auctionIsSet(
   config: AuctionConfig & { readonly SERVES: readonly string[] },
 ): string | undefined {
@@ -50,7 +50,7 @@ export function auctionIsSet(
   return ownerUrlsAreOnePerShard({ OWNER_URLS: OWNER_URLS ?? [] });
 }
 
-/** After `auctionIsSet` has held. */
+/** To be called after `auctionIsSet` found nothing missing. */
 export function auctionSettingsOf(config: AuctionConfig): AuctionSettings {
   const { PORT: port, OWNER_URLS: ownerUrls, OWNER_TIMEOUT_MS: ownerTimeoutMs } = config;
   const { AUDIT_KEY: auditKey, AUDIT_SIGNING_KEY: auditSigningKeys } = config;

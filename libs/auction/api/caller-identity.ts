@@ -8,12 +8,12 @@ interface Calling {
   readonly overStream?: OverStream;
 }
 
-/** Who asks, as its token says. */
+/** The caller, from its token. */
 export function callerOf({ principal, requestId }: Calling): CallerIdentity {
   return { account: principal.account_id, request_id: requestId };
 }
 
-/** A command besides: by what its caller calls it, and what it says. */
+/** The caller of a command, with the idempotency key and the hash of the content. */
 export function commandOf(
   call: Calling & { readonly idempotencyKey: string },
   content: unknown,
@@ -28,8 +28,8 @@ export function commandOf(
 }
 
 /**
- * Equal for bodies that say the same, however they are written: the order of fields and white space do not count. What was
- * left out and what was given as its default do differ. Journals hold these hashes, so what is hashed can never be another text.
+ * A hash that ignores the order of fields and white space. A field left out differs from its default given.
+ * Journals hold these hashes, so this algorithm must never change.
  */
 export function contentHash(content: unknown): string {
   return hash('sha256', canonical(content), 'base64url').slice(0, 22);

@@ -6,7 +6,7 @@ const CREATE = {
   routes: [{ venue: 'v', contract_id: 'c', outcome: 'YES' }],
   audience: { market_maker_ids: ['b', 'a'] },
 };
-/** Names whose order is not that of their bytes, and texts that JSON writes with escapes. */
+/** Names whose order differs from that of their bytes, and texts that JSON escapes. */
 const ODD = { ...CREATE, b: '"ü\u2028\\', a: true, B: 0.5, '': {}, '10': 1, '9': 2, '😀': 1, '\uffff': 2 };
 
 describe('the hash of a content', () => {
@@ -17,12 +17,12 @@ describe('the hash of a content', () => {
       ['0b000000-0000-8000-8000-000000000001', { expected_revision: 3, price_atoms: 1 }],
       '1S-AmouiNQOommGqyfjGxh',
     ],
-    ['what is odd about names and texts', ODD, 'ijDMtjSE38FbECKcMshxrM'],
-  ])('is for ever the one that journals hold: %s', (_, content, expected) => {
+    ['unusual names and texts', ODD, 'ijDMtjSE38FbECKcMshxrM'],
+  ])('must never change, because journals hold it: %s', (_, content, expected) => {
     expect(contentHash(content)).toBe(expected);
   });
 
-  it('does not depend on the order of fields, and does on that of lists', () => {
+  it('does not depend on the order of fields, but on the order of lists', () => {
     const backwards = Object.fromEntries(Object.entries(ODD).reverse());
     expect(contentHash(backwards)).toBe(contentHash(ODD));
     expect(contentHash({ ...CREATE, audience: { market_maker_ids: ['a', 'b'] } })).not.toBe(

@@ -3,14 +3,14 @@ import { FAULT_KINDS } from '#libs/edge/dialect/fault.js';
 import { payloadOf } from '#libs/edge/reply/reply.js';
 import { AUCTION_DIALECT } from './refusals.js';
 
-it('makes the checks in the order of the contract', () => {
+it('the checks run in the order of the contract', () => {
   expect(AUCTION_DIALECT.checks.map(({ name }) => name)).toEqual([
     ...['internal headers', 'header count', 'framing', 'route', 'credentials', 'path', 'method'],
     ...['visibility', 'permission', 'content type', 'size', 'ids', 'query', 'body', 'idempotency key'],
   ]);
 });
 
-it('writes every fault in the flat envelope', () => {
+it('every fault is answered in the flat envelope', () => {
   const written = FAULT_KINDS.map((kind) => {
     const reply = AUCTION_DIALECT.refuse({ kind });
     return `${String(reply.status)} ${payloadOf(reply) ?? ''}`;
@@ -42,7 +42,7 @@ it('writes every fault in the flat envelope', () => {
   ]);
 });
 
-it('names the scheme of the token where one is missing', () => {
+it('a missing token is answered with the scheme of the token', () => {
   const { headers } = AUCTION_DIALECT.refuse({ kind: 'unauthorized' });
   expect(headers).toEqual({ 'www-authenticate': 'Bearer' });
 });

@@ -12,7 +12,7 @@ import { GATEWAY_READS, type OwnerRequest } from '../protocol/protocol.js';
 import type { AuctionSettings } from './auction-settings.js';
 import { OwnerRouter } from './owner-router.js';
 
-/** From when the gateway is told to stop: whoever still waits for an owner then is told 503 while there is time to tell anything. */
+/** How long after the stop signal calls that still wait for an owner get 503, so that the answer can still be sent. */
 const LAST_REPLIES_MS = 5_000;
 
 export interface OwnersParts {
@@ -24,7 +24,7 @@ export interface OwnersParts {
   readonly tracing: Tracing;
 }
 
-/** The links to all owners, with whatever service token is to be shown at the time. */
+/** Opens the links to all owners. Each uses the service token that is current at the time. */
 export function openOwners({ config, settings, log, clock, scope, tracing }: OwnersParts): OwnerRouter {
   const tokens = watchServiceTokens(config, { clock, log, scope });
   const links = settings.ownerUrls.map((url, shard) =>

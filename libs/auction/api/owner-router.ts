@@ -9,13 +9,13 @@ const UNAVAILABLE: LinkReply = { status: 503, body: '{"error":"auction_owner_una
 const ROUTING: LinkReply = { status: 503, body: '{"error":"owner_routing_unavailable"}' };
 const GARBLED: LinkReply = { status: 503, body: '{"error":"owner_response_invalid"}' };
 
-/** Brings requests to the owner of their shard. An owner that cannot be asked is an answer like any other. */
+/** Sends requests to the owner of their shard. An unreachable owner is answered with 503, not thrown. */
 export class OwnerRouter {
   private notified: (shard: number, notice: JournalNotice) => void = () => undefined;
 
   constructor(private readonly links: readonly OwnerLink[]) {}
 
-  /** Who is told what owners say unasked. */
+  /** Sets who is notified of the owners' notices. */
   onNotice(notified: (shard: number, notice: JournalNotice) => void): void {
     this.notified = notified;
   }
@@ -43,7 +43,7 @@ export class OwnerRouter {
     }
   }
 
-  /** Every owner's reply, or the first that is not a success: what all shards must contribute to is never shortened. */
+  /** The replies of all owners, or the first that is not a success. An answer is never made from some shards only. */
   async askAll(request: OwnerRequest): Promise<readonly LinkReply[] | LinkReply> {
     const replies = await Promise.all(this.shards.map((shard) => this.ask(shard, request)));
     return replies.find((reply) => reply.status !== 200) ?? replies;

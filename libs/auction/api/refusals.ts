@@ -4,7 +4,10 @@ import { INTERNAL_HEADERS } from '#libs/platform/internal-server/internal-host.j
 import { strictDialect } from '#libs/edge/dialect/strict-dialect.js';
 import type { Dialect } from '#libs/edge/dialect/dialect.js';
 
-/** How the auctions speak HTTP. Everything under /v1 wants a token, known or not, so that no caller learns what is there. */
+/**
+ * How auctions speak HTTP. Every path under /v1 wants a token, known or not, so that no caller can find out which
+ * paths exist.
+ */
 export const AUCTION_DIALECT: Dialect = strictDialect({
   internalHeaders: INTERNAL_HEADERS,
   isGuarded: (path) => path === '/v1' || path.startsWith('/v1/'),
@@ -18,7 +21,7 @@ function refuse(kind: FaultKind): Reply {
   return AUCTION_DIALECT.refuse({ kind });
 }
 
-/** What handlers refuse in the words of the edge. */
+/** Refusals of handlers in the gateway's own codes. */
 export const NOT_FOUND = refuse('not-found');
 export const FORBIDDEN = refuse('forbidden');
 export const UNAUTHORIZED = refuse('unauthorized');

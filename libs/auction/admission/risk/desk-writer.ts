@@ -237,7 +237,7 @@ export class DeskWriter {
 
   private fence(): ReservationFault {
     this.fenced = true;
-    return new ReservationFault('FENCED', `shard ${this.settings.shard} has a newer owner`);
+    return new ReservationFault('FENCED', `shard ${this.settings.shard} has a younger owner`);
   }
 
   private async connected(): Promise<OpenedSession> {

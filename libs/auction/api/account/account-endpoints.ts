@@ -30,7 +30,7 @@ export const getLimits = endpoint({
   path: '/v1/me/limits',
   access: 'session',
   summary: "The caller's token buckets",
-  answers: { 200: { description: 'Every bucket, and what is in those of the account.', body: limits } },
+  answers: { 200: { description: 'Every bucket, with what is left in those of the account.', body: limits } },
   statuses: { 503: ['auction_owner_unavailable', 'owner_response_invalid'] },
 });
 
@@ -52,7 +52,7 @@ export const putProtection = endpoint({
   body: protectionBody,
   summary: 'Set market maker protection, or switch it off with an empty object',
   description:
-    'Trips as soon as the awards within any `window_ms` reach either maximum: then active quotes are withdrawn, and new ones refused for `frozen_ms`, on every shard from the moment that the award is counted. It is counted before it can be seen, unless the database takes more than half a second for that. An empty object switches it off: no award counts any more, and a freeze that has begun ends by its own time or by a reset.',
+    'Trips as soon as the awards within any `window_ms` reach either maximum: then active quotes are withdrawn and new ones are refused for `frozen_ms`, on every shard from the moment when the award is counted. An award is counted before it becomes visible, unless the database takes more than half a second to count it. An empty object switches protection off: awards no longer count, and a freeze in force ends at its own time or by a reset.',
   answers: { 200: { description: 'The settings as they now are.', body: protectionOrNone } },
   statuses: OUT_OF_RANGE,
 });
@@ -122,7 +122,7 @@ export const removeGroup = endpoint({
   capability: 'auction:create',
   requiredRole: 'ORIGINATOR',
   ids: { groupID },
-  summary: 'Forget a group; auctions that used it are frozen and do not change',
-  answers: { 204: { description: 'Forgotten.' } },
+  summary: 'Delete a group; auctions that used it do not change',
+  answers: { 204: { description: 'Deleted.' } },
   statuses: { 404: ['not_found'] },
 });

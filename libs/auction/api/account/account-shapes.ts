@@ -31,7 +31,7 @@ export const me: Shape = named(
         MARKET_MAKER: 'quotes in auctions it is invited to',
         OPERATOR: 'runs the service',
         AUDITOR: 'reads completed auctions under pseudonyms',
-        VIEWER: 'reads what concerns it',
+        VIEWER: 'reads its own data',
       }),
     ),
     capabilities: listOf(
@@ -58,7 +58,7 @@ export const limits: Shape = named(
         }),
         scope: words<LimitView['scope']>({
           ACCOUNT: 'over all auctions',
-          ACCOUNT_AND_AUCTION: 'in each auction by itself',
+          ACCOUNT_AND_AUCTION: 'in each auction separately',
         }),
         rate_per_second: amount,
         burst: amount,
@@ -108,7 +108,7 @@ export const contractPage: Shape = named(
         price_tick_atoms: positive,
         quantity_step_atoms: positive,
         status: words<ContractFacts['status']>({
-          TRADING: 'auctions may be made of it',
+          TRADING: 'auctions may be opened',
           PAUSED: 'not at present',
           CLOSED: 'never again',
         }),

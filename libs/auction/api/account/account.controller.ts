@@ -25,7 +25,7 @@ export interface AccountSettings {
   readonly limitsFactor: number;
 }
 
-/** What a caller may know and set of its own account. */
+/** What a caller may read and set of its own account. */
 @Injectable()
 export class AccountController {
   constructor(

@@ -11,7 +11,7 @@ import { GroupRules, INVALID_REQUEST, refusalOf } from './request-rules.js';
 
 export type NewId = () => string;
 
-/** An originator's own lists of makers. Nobody else learns that they exist. */
+/** An originator's own lists of makers. For any other caller they do not exist. */
 @Injectable()
 export class GroupsController {
   constructor(

@@ -6,10 +6,10 @@ export const INVALID_REQUEST = errorReply(400, 'invalid_request');
 
 const DAY_MS = 86_400_000;
 const MAX_AWARDS = 1_000_000;
-/** Something to see, and nothing that prints nothing: names stand in lists, and must tell groups apart there. */
+/** At least one visible character and no unprintable ones: names must tell groups apart in a list. */
 const VISIBLE = /^(?=.*\S)[^\p{C}\p{Zl}\p{Zp}]+$/u;
 
-/** Ranges of what the edge has already read as integers: the edge knows kinds, these classes know what makes sense. */
+/** Ranges of integers that the gateway has already parsed. The parser checks types; these classes check ranges. */
 export class ProtectionRules {
   @Min(1)
   @Max(DAY_MS)
@@ -48,7 +48,7 @@ export class GroupRules {
   }
 }
 
-/** The refusal of a value out of range, or nothing. */
+/** The refusal if a value is out of range. */
 export function refusalOf(rules: ProtectionRules | GroupRules): Reply | undefined {
   return validateSync(rules).length === 0 ? undefined : INVALID_REQUEST;
 }

@@ -28,7 +28,7 @@ const POLICY = [
   'UNAUTHORIZED_SIZE',
   'AUTHORITY_EVIDENCE_STALE',
 ];
-/** What makes no auction, whoever asks and whatever it has. */
+/** Refusals that do not depend on the caller or its capacity. */
 const UNFIT = [
   'INVALID_TERMS',
   'INVALID_SCHEDULE',
@@ -85,9 +85,9 @@ export const preflightAuction = endpoint({
   bodyName: 'AuctionRequest',
   idempotency: 'ignored',
   neverUnavailable: true,
-  summary: 'What a create would be told of the capacity on every route',
+  summary: 'The capacity for a create on every route',
   description:
-    'Evidence and no promise: nothing is created and nothing set aside. A create repeats the same calculation. Not metered; an idempotency key is ignored.',
+    'This is evidence, not a promise: nothing is created and nothing is set aside. A create repeats the same calculation. Not metered; an idempotency key is ignored.',
   answers: { 200: { description: 'The capacity at this moment.', body: verdict } },
   statuses: {
     422: [...UNFIT, ...POLICY, 'RISK_EVIDENCE_STALE'],
@@ -106,7 +106,7 @@ export const listAuctions = endpoint({
   }),
   summary: 'All auctions that the caller may see, newest first',
   description:
-    'Ordered by `opened_at`, then `auction_id`, both descending. A page is never shortened by what cannot be asked.',
+    'Ordered by `opened_at`, then `auction_id`, both descending. If an owner cannot be asked, there is an error and never a shortened page.',
   answers: { 200: { description: 'A page.', body: auctionPage } },
   statuses: {
     503: [
@@ -146,15 +146,15 @@ export const getEvents = endpoint({
   ids: { auctionID },
   query: query('invalid_events_page', {
     after_seq: integerParam(0, Number.MAX_SAFE_INTEGER, 0),
-    // All of NDJSON comes whatever limit says, and be it nonsense.
+    // NDJSON contains all entries whatever `limit` says, even an invalid one.
     limit: ignoredIn(NDJSON, integerParam(1, MAX_EVENTS, USUAL_EVENTS)),
   }),
   summary: "The caller's complete timeline of one auction",
   description:
-    'With `Accept: application/x-ndjson` the same entries come one a line, all of them whatever `limit` says, and behind the last of them `{"complete":true,"count":n}`: a reader that does not see that line knows that it was cut off.',
+    'With `Accept: application/x-ndjson` the same entries come one per line, all of them whatever `limit` says. The last line is `{"complete":true,"count":n}`: a reader that does not see it knows that the answer was cut off.',
   answers: {
     200: {
-      description: 'The entries behind `after_seq`.',
+      description: 'The entries after `after_seq`.',
       body: timelinePage,
       also: { [NDJSON]: timelineLine },
     },

@@ -20,7 +20,10 @@ interface PageQuery {
   readonly cursor: { readonly o: string; readonly i: string } | undefined;
 }
 
-/** Live auctions of all owners and completed ones in one order. The owners are asked first: what leaves them meanwhile is in the projection already. */
+/**
+ * Live auctions of all owners and completed ones in one order. Owners are asked first, so an auction that leaves
+ * its owner meanwhile is found in the projection.
+ */
 @Injectable()
 export class AuctionPages {
   constructor(
@@ -31,7 +34,7 @@ export class AuctionPages {
   async page(account: string, requestId: string, query: PageQuery): Promise<Reply> {
     const before =
       query.cursor === undefined ? {} : { before: { opened_at: query.cursor.o, auction_id: query.cursor.i } };
-    // One more than the page holds tells whether another page follows.
+    // One more row than the page holds shows whether another page follows.
     const limit = query.limit + 1;
     const live = await this.owners.askAll({
       op: 'auctions',
@@ -62,7 +65,7 @@ function isOrdered(rows: readonly Row[]): boolean {
   return rows.every((row, index) => index === 0 || newestFirst(rows[index - 1] ?? row, row) < 0);
 }
 
-/** What both hold has just completed: the projection's row is the younger one. */
+/** An auction in both lists has just completed; the row of the projection is newer. */
 function merge(live: readonly Row[], completed: readonly Row[]): Row[] {
   const byId = new Map([...live, ...completed].map((row) => [row[1], row]));
   return [...byId.values()].sort(newestFirst);

@@ -35,15 +35,15 @@ export const auctionStatus = named(
   words<ViewedStatus>({
     OPEN: 'takes quotes until `closes_at`',
     CLOSED: 'the close is being decided',
-    AWARDED: 'somebody won, execution has not begun',
+    AWARDED: 'there are winners, execution has not begun',
     EXECUTING: 'awards are being executed',
     SETTLED: 'every award was executed',
     PARTIALLY_SETTLED: 'some awards were executed, some failed',
     EXECUTION_FAILED: 'no award could be executed',
-    NO_AWARD: 'nobody won',
+    NO_AWARD: 'no quote won',
     CANCELLED: 'its originator cancelled it',
     VOIDED: 'an operator or the end of a market ended it',
-    COMPLETED: 'over for a maker without an award, however it went on for others',
+    COMPLETED: 'over for a maker without an award, even if it goes on for others',
   }),
 );
 
@@ -72,7 +72,7 @@ const shared: ShapesOf<Shared> = {
   quote_revision_policy: words<QuoteRevisionPolicy>({
     FREE: 'quotes may be changed and withdrawn',
     IMPROVE_ONLY: 'quotes may only become better',
-    FINAL: 'quotes stand as they are given',
+    FINAL: 'quotes may not be changed or withdrawn',
   }),
   result_disclosure: words<ResultDisclosure>({
     OWN_RESULT: 'a loser learns that it lost',
@@ -140,7 +140,7 @@ const originatorView = named(
         cancelled_by: words<CancelledBy>({
           ORIGINATOR: 'its originator',
           OPERATOR: 'an operator',
-          SYSTEM: 'the service, for a market has stopped trading for good',
+          SYSTEM: 'the service, because a market has stopped trading for good',
         }),
         reason: optional(anyText),
       }),
@@ -160,7 +160,7 @@ const makerView = named(
   }),
 );
 
-/** What an originator gets of its own auction is never the other one. */
+/** An originator always gets the originator's view of its own auction. */
 export const ownAuction = originatorView;
 export const auction: Shape = named('Auction', oneOf([originatorView, makerView]));
 

@@ -21,7 +21,10 @@ import { TimelineStream } from './timeline-stream.js';
 
 const INVALID_PAGE = errorReply(400, 'invalid_events_page');
 
-/** Auctions over HTTP: commands go to their owner, reads to the owner first and then to the completed projection. */
+/**
+ * Auctions over HTTP. Commands go to the owner; reads go to the owner first and then to the projection of completed
+ * auctions.
+ */
 @Injectable()
 export class AuctionsController {
   constructor(
@@ -50,7 +53,7 @@ export class AuctionsController {
       ...callerOf(call),
       body: call.body,
     });
-    // This path knows no 503: an owner that cannot be asked cannot verify authority either.
+    // This path has no 503: without the owner, authority cannot be verified either.
     return reply.status === 503 ? errorReply(500, 'internal_error') : passOn(reply);
   }
 

@@ -6,12 +6,12 @@ import { CompletedReader } from '../../projections/completed-reader.js';
 export const AUCTION_NOT_FOUND = errorReply(404, 'auction_not_found');
 export const PROJECTION_UNAVAILABLE = errorReply(503, 'completed_projection_unavailable');
 
-/** The completed projection's answers, with a database that does not answer as one of them. */
+/** Answers from the projection of completed auctions. An unavailable database is answered with 503. */
 @Injectable()
 export class CompletedReads {
   constructor(private readonly reader: CompletedReader) {}
 
-  /** An auction that is invisible and one that never was cost the same query and give the same bytes. */
+  /** An auction that the caller may not see and one that does not exist cost the same query and give the same bytes. */
   auction(auctionId: string, account: string): Promise<Reply> {
     return this.guarded(async () => {
       const found = await this.reader.auction(auctionId, account);

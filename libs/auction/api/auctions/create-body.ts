@@ -25,7 +25,7 @@ const identityPolicy = object({
   },
 });
 
-/** Types only: everything that can be judged is the engine's to judge. */
+/** Checks types only. The rules of auctions judge the values. */
 export const createBody = object({
   required: {
     side: enumOf(['BUY', 'SELL']),

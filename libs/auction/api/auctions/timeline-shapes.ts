@@ -49,17 +49,17 @@ const lost = record({
 });
 const execution = recordOf<Omit<ExecutionNews, 'reason'>>({ award_id: uuid, attempt: positive });
 const setback = record({ award_id: uuid, attempt: positive, reason: anyText });
-/** Without any attempt where the deadline passed before the award was on its way. */
+/** Zero attempts if the deadline passed before the award was submitted. */
 const failure = record({ award_id: uuid, attempt: integerFrom(0), reason: anyText });
 const notAwarded = record({
   reason: words<NotAwardedReason>({
-    NO_QUOTES: 'no quote stood at the close',
+    NO_QUOTES: 'there was no active quote at the close',
     RESERVE_NOT_MET: 'no quote was as good as the limit',
-    MINIMUM_NOT_MET: 'what could be awarded stayed below the minimum fill',
+    MINIMUM_NOT_MET: 'the possible awards stayed below the minimum fill',
   }),
 });
 
-interface Told {
+interface KindText {
   readonly data: Shape;
   readonly by: readonly Actor[];
   readonly means: string;
@@ -67,27 +67,27 @@ interface Told {
 
 const SERVICE: readonly Actor[] = ['SYSTEM'];
 
-/** What each kind of event tells, and whose act it is. */
-const KINDS: Readonly<Record<Kind, Told>> = {
+/** The data of each kind of event, and who may have caused it. */
+const KINDS: Readonly<Record<Kind, KindText>> = {
   AUCTION_OPENED: {
     data: record({ auction }),
     by: ['SELF', 'ORIGINATOR'],
     means: 'The auction opened; the view of that moment.',
   },
   INVITATION_RECEIVED: { data: nothing, by: ['ORIGINATOR'], means: 'The viewer may quote.' },
-  QUOTE_ACCEPTED: { data: afterIt, by: ['SELF'], means: 'A quote of the viewer stands.' },
-  QUOTE_REVISED: { data: afterIt, by: ['SELF'], means: 'A quote of the viewer has other terms.' },
+  QUOTE_ACCEPTED: { data: afterIt, by: ['SELF'], means: 'A quote of the viewer was accepted.' },
+  QUOTE_REVISED: { data: afterIt, by: ['SELF'], means: 'The terms of a quote of the viewer changed.' },
   QUOTE_WITHDRAWN: {
     data: afterIt,
     by: ['SELF', 'SYSTEM', 'OPERATOR'],
-    means: 'A quote of the viewer was taken back, see `withdrawn_by`.',
+    means: 'A quote of the viewer was withdrawn, see `withdrawn_by`.',
   },
   QUOTE_EXPIRED: { data: afterIt, by: SERVICE, means: 'A quote of the viewer has reached its `expires_at`.' },
   QUOTE_REJECTED: { data: refusal, by: ['SELF'], means: 'The engine refused a call of the viewer.' },
   AUCTION_CANCELLED: {
     data: record({ reason: optional(anyText) }),
     by: ['SELF', 'ORIGINATOR'],
-    means: 'Its originator cancelled the auction; the reason is for the originator alone.',
+    means: 'Its originator cancelled the auction. Only the originator sees the reason.',
   },
   AUCTION_VOIDED: {
     data: nothing,
@@ -96,12 +96,12 @@ const KINDS: Readonly<Record<Kind, Told>> = {
   },
   AUCTION_CLOSED: { data: nothing, by: SERVICE, means: 'Nothing is accepted any more.' },
   AUCTION_AWARDED: { data: record({ award }), by: SERVICE, means: 'Who won, for the originator.' },
-  AUCTION_NOT_AWARDED: { data: notAwarded, by: SERVICE, means: 'Nobody won, for the originator.' },
+  AUCTION_NOT_AWARDED: { data: notAwarded, by: SERVICE, means: 'No quote won, for the originator.' },
   QUOTE_AWARDED: { data: won, by: SERVICE, means: 'A quote of the viewer won.' },
   QUOTE_NOT_AWARDED: {
     data: lost,
     by: SERVICE,
-    means: 'A quote of the viewer stood at the close and won nothing.',
+    means: 'A quote of the viewer was active at the close and won nothing.',
   },
   EXECUTION_SUBMITTED: { data: execution, by: SERVICE, means: 'An award is on its way to a venue.' },
   EXECUTION_RETRYING: { data: setback, by: SERVICE, means: 'A venue could not execute the award yet.' },
@@ -114,7 +114,7 @@ const KINDS: Readonly<Record<Kind, Told>> = {
   },
 };
 
-/** One shape for each kind of event, among other fields that all of them have. */
+/** One shape for each kind of event, with the fields that all kinds share. */
 export function eventOfEachKind(
   nameOf: (kind: string) => string,
   around: (by: readonly Actor[]) => Readonly<Record<string, Shape>>,
@@ -165,7 +165,7 @@ export const timelinePage: Shape = named(
   }),
 );
 
-/** Of the NDJSON form: an entry a line, and a last line that says how many there were. */
+/** The NDJSON form: one entry per line, and a last line with their number. */
 export const timelineLine: Shape = named(
   'TimelineLine',
   oneOf([timelineEntry, record({ complete: constant(true), count: integerFrom(0) })]),

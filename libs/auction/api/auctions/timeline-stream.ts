@@ -22,7 +22,7 @@ interface TimelinePage {
 const STREAM_PAGE = 1_000;
 const INCOMPLETE = errorReply(503, 'audit_timeline_incomplete');
 
-/** A caller's timeline, from the owner's journal while the auction is held there, else from the history's projection. */
+/** A caller's timeline: from the owner while it holds the auction, else from the projection of the auction history. */
 @Injectable()
 export class TimelineStream {
   constructor(
@@ -31,35 +31,37 @@ export class TimelineStream {
     private readonly completed: CompletedReads,
   ) {}
 
-  async page(asked: TimelineAsked, afterSeq: number, limit: number): Promise<Reply> {
-    const reply = await this.held(asked, afterSeq, limit);
-    return reply.status === 404 ? this.kept(asked, afterSeq, limit) : passOn(reply);
+  async page(wanted: TimelineAsked, afterSeq: number, limit: number): Promise<Reply> {
+    const reply = await this.fromOwner(wanted, afterSeq, limit);
+    return reply.status === 404 ? this.fromProjection(wanted, afterSeq, limit) : passOn(reply);
   }
 
-  /** The first page decides whether there is an answer at all; a fault behind it breaks the stream off without its last line. */
-  async stream(asked: TimelineAsked, afterSeq: number): Promise<Reply> {
-    const first = await this.streamed(asked, afterSeq);
-    return first.status === 200 ? ndjsonReply(this.lines(asked, pageIn(first))) : first;
+  /** The first page decides about the status. A later fault breaks the stream off without its last line. */
+  async stream(wanted: TimelineAsked, afterSeq: number): Promise<Reply> {
+    const first = await this.streamed(wanted, afterSeq);
+    return first.status === 200 ? ndjsonReply(this.lines(wanted, pageIn(first))) : first;
   }
 
-  private async *lines(asked: TimelineAsked, first: TimelinePage): AsyncGenerator<object> {
+  private async *lines(wanted: TimelineAsked, first: TimelinePage): AsyncGenerator<object> {
     let page = first;
     for (;;) {
       yield* page.events;
       if (page.next_after_seq === undefined) return;
-      const reply = await this.streamed(asked, page.next_after_seq);
+      const reply = await this.streamed(wanted, page.next_after_seq);
       if (reply.status !== 200) throw new Error(`timeline broke off with ${reply.status}`);
       page = pageIn(reply);
     }
   }
 
-  /** What is kept comes in one piece: each part of it would be read with all that is before it. */
-  private async streamed(asked: TimelineAsked, afterSeq: number): Promise<Reply> {
-    const reply = await this.held(asked, afterSeq, STREAM_PAGE);
-    return reply.status === 404 ? this.kept(asked, afterSeq, Number.MAX_SAFE_INTEGER) : passOn(reply);
+  /** The projection gives all entries at once, because each page would have to be read from the first event. */
+  private async streamed(wanted: TimelineAsked, afterSeq: number): Promise<Reply> {
+    const reply = await this.fromOwner(wanted, afterSeq, STREAM_PAGE);
+    return reply.status === 404
+      ? this.fromProjection(wanted, afterSeq, Number.MAX_SAFE_INTEGER)
+      : passOn(reply);
   }
 
-  private held(
+  private fromOwner(
     { auctionId, account, requestId }: TimelineAsked,
     afterSeq: number,
     limit: number,
@@ -74,7 +76,11 @@ export class TimelineStream {
     });
   }
 
-  private kept({ auctionId, account }: TimelineAsked, afterSeq: number, limit: number): Promise<Reply> {
+  private fromProjection(
+    { auctionId, account }: TimelineAsked,
+    afterSeq: number,
+    limit: number,
+  ): Promise<Reply> {
     return this.completed.guarded(async () => {
       const body = await this.reader.events(auctionId, account, afterSeq, limit);
       if (body === undefined) return AUCTION_NOT_FOUND;

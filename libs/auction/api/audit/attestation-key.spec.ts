@@ -10,7 +10,7 @@ function isSignedBy(jwk: object, text: string, signature: string): boolean {
   return verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex'));
 }
 
-it('signs with the first key and publishes all, each under the id that its bundles name', () => {
+it('signs with the first key and publishes all keys, each under the id that its bundles name', () => {
   const [first, former] = rotated.publicJwks;
   expect([first, former]).toMatchObject([{ kid: rotated.keyId }, { kid: old.keyId }]);
   expect(isSignedBy(first!, 'bundle', rotated.sign('bundle'))).toBe(true);

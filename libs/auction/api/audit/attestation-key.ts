@@ -2,20 +2,20 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } f
 import { keyIdOf } from '../../rules/replay/bundle.js';
 import type { BundleSigner } from '../../rules/replay/seal.js';
 
-/** What stands before the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410). */
+/** The prefix of the 32 key bytes in PKCS #8 for Ed25519 (RFC 8410). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Signs replay bundles for the service. Ed25519 draws nothing by lot: the same text has one signature. */
+/** Signs replay bundles for the service. Ed25519 is deterministic: one text has one signature. */
 export class AttestationKey implements BundleSigner {
   readonly publicKey: string;
   readonly keyId: string;
   private readonly privateKey: KeyObject;
 
-  /** What is signed with `former` keys can be verified for as long as they are given. */
+  /** Bundles signed with `former` keys can be verified as long as those keys are passed. */
   constructor(
     seed: Buffer,
     private readonly former: readonly AttestationKey[] = [],

@@ -13,13 +13,13 @@ export interface AuditCall {
   readonly principal: { readonly account_id: string };
 }
 
-/** An answer, and the auctions that it tells of or was asked about. */
+/** An answer, with the auctions that it shows or that were asked for. */
 export interface AuditAnswer {
   readonly reply: Reply;
   readonly auctionIds: readonly string[];
 }
 
-/** Where auditors are served: nobody is given anything of which there is no record. */
+/** Serves auditors. A read that cannot be recorded is not answered. */
 @Injectable()
 export class AuditDesk {
   constructor(private readonly log: AuditReadLog) {}

@@ -5,7 +5,7 @@ import { auditedAuction, auditKeys, auditPage, replayBundle } from './audit-shap
 
 const MAX_PAGE = 50;
 const RECORDED =
-  'That it was read is on record before the answer is given; what cannot be recorded is not answered.';
+  'Every read is recorded before it is answered; a read that cannot be recorded is not answered.';
 const READ_FAULTS = ['completed_projection_unavailable', 'audit_record_unavailable'];
 const HISTORY_FAULTS = ['audit_timeline_incomplete', ...READ_FAULTS];
 
@@ -33,7 +33,7 @@ export const getAudited = endpoint({
   role: 'AUDITOR',
   ids: { auctionID },
   summary: 'A completed auction as the journal has it, under pseudonyms',
-  description: `An auction that is not completed is not there. ${RECORDED}`,
+  description: `An auction that is not completed is not found. ${RECORDED}`,
   answers: {
     200: { description: 'Terms, every event, and the ranking with its reasons.', body: auditedAuction },
   },
@@ -47,8 +47,8 @@ export const getBundle = endpoint({
   access: 'session',
   role: 'AUDITOR',
   ids: { auctionID },
-  summary: 'A completed auction, sealed and signed, to be recomputed offline',
-  description: `\`npm run replay -- bundle.json\` recomputes winners, ranking and reasons and says what was altered. The bundle of an auction is always the same. ${RECORDED}`,
+  summary: 'A completed auction, hashed and signed, to be recomputed offline',
+  description: `\`npm run replay -- bundle.json\` recomputes winners, ranking and reasons, and reports what was altered. The bundle of an auction is always the same. ${RECORDED}`,
   answers: { 200: { description: 'The bundle.', body: replayBundle } },
   statuses: { 404: ['auction_not_found'], 503: HISTORY_FAULTS },
 });

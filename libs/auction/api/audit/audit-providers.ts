@@ -18,7 +18,7 @@ export interface AuditParts {
   readonly journal: JournalReader;
 }
 
-/** What the endpoints of auditors stand on. */
+/** The providers of the auditors' endpoints. */
 export function auditProviders({
   settings,
   instance,

@@ -12,7 +12,7 @@ import { ReplayBundles } from './replay-bundles.js';
 
 const INCOMPLETE = errorReply(503, 'audit_timeline_incomplete');
 
-/** Completed auctions for auditors, from the projections alone: what is live is none of theirs. */
+/** Completed auctions for auditors, from the projections only: auditors see no live auctions. */
 @Injectable()
 export class AuditController {
   constructor(
@@ -58,12 +58,12 @@ export class AuditController {
 
   private async found(
     auctionId: string,
-    told: (audited: AuditedAuction) => object | Promise<string | undefined>,
+    bodyOf: (audited: AuditedAuction) => object | Promise<string | undefined>,
   ): Promise<AuditAnswer> {
     const auctionIds = [auctionId];
     const audited = await this.reader.auction(auctionId);
     if (audited === undefined) return { reply: AUCTION_NOT_FOUND, auctionIds };
-    const body = audited === 'incomplete' ? undefined : await told(audited);
+    const body = audited === 'incomplete' ? undefined : await bodyOf(audited);
     return { reply: body === undefined ? INCOMPLETE : { status: 200, body }, auctionIds };
   }
 }

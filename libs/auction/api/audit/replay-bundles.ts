@@ -9,10 +9,10 @@ import { provedByJournal } from '../../projections/audit/journal-proof.js';
 import { JOURNAL } from '../tokens.js';
 import { AttestationKey, sha256 } from './attestation-key.js';
 
-/** After so many records others are served before the next. */
+/** After this many records, other work of the process gets its turn. */
 const AT_A_TIME = 250;
 
-/** What an auditor is shown of an auction, and what it takes away to be recomputed elsewhere. */
+/** The audit view of an auction, and its replay bundle for offline checks. */
 @Injectable()
 export class ReplayBundles {
   constructor(
@@ -23,12 +23,12 @@ export class ReplayBundles {
 
   view({ state, events }: AuditedAuction): AuditView {
     const { auction_id: id } = state.terms;
-    const seal = this.names.sealsOf(id);
-    const sealed = events.map((witnessed) => ({ ...witnessed, hash: seal(witnessed.hash) }));
-    return auditView(state, sealed, this.names.pseudonymsOf(id));
+    const commitment = this.names.sealsOf(id);
+    const committed = events.map((chained) => ({ ...chained, hash: commitment(chained.hash) }));
+    return auditView(state, committed, this.names.pseudonymsOf(id));
   }
 
-  /** The bundle as JSON text; undefined where the journal itself does not bear out every record. */
+  /** The bundle as JSON text. Undefined if the journal does not confirm every record. */
   async bundle(audited: AuditedAuction): Promise<string | undefined> {
     const epochs = await provedByJournal(audited, this.journal);
     if (epochs === 'incomplete') return undefined;

@@ -9,7 +9,7 @@ import { asyncApi, docs, openApi } from './document-endpoints.js';
 import { httpDocument } from './http-document.js';
 import { streamDocument } from './stream-document.js';
 
-/** The descriptions of the interface. They are made once: nothing about them changes while the process lives. */
+/** The interface documents. They are built once, because they cannot change while the process runs. */
 @Injectable()
 export class DocumentsController {
   private readonly openApiReply: Reply;

@@ -10,7 +10,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { OperationExamples } from '#libs/edge/documents/about.js';
 
 export const INTERFACE_VERSION = '1.0.0-pilot';
-/** Engine refusals explain themselves. */
+/** Refusals of the engine have a message. */
 const EXPLAINED = new Set([409, 422]);
 
 export function httpDocument(specs: readonly EndpointSpec[]): OpenApi {
@@ -31,7 +31,7 @@ export function httpDocument(specs: readonly EndpointSpec[]): OpenApi {
 
 const FOLDER = path.join(rootOf(import.meta.dirname), 'docs/examples');
 
-/** Real answers, recorded by the tests; a document without its examples is still a document. */
+/** Real answers, recorded by the tests. A document without examples is still valid. */
 export function recordedAnswers(operationId: string): OperationExamples | undefined {
   return contentOf(operationId) as OperationExamples | undefined;
 }
@@ -46,7 +46,7 @@ function contentOf(name: string): unknown {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }
 
-/** The folder of package.json, whether this runs compiled or not. */
+/** The folder of package.json, for compiled and uncompiled code. */
 function rootOf(folder: string): string {
   const above = path.dirname(folder);
   return existsSync(path.join(folder, 'package.json')) || above === folder ? folder : rootOf(above);

@@ -7,7 +7,7 @@ import { INTERFACE_VERSION, recordedFrames } from './http-document.js';
 import { clientShape, serverShape } from './stream-shapes.js';
 import { CLIENT_TEXTS, CLOSE_CODES, SERVER_TEXTS, STREAM_INTRODUCTION } from './stream-text.js';
 
-/** The AsyncAPI description of the stream, from the lists and decoders that the stream itself works with. */
+/** The AsyncAPI description of the stream, made from the lists and decoders that the stream itself uses. */
 export function streamDocument(): AsyncApi {
   return streamDescription({
     info: {

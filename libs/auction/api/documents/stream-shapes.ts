@@ -52,9 +52,9 @@ const ID_FIELDS: Readonly<Record<string, string>> = { auctionID: 'auction_id', q
 const KEY = text({ pattern: /^[A-Za-z0-9._:-]{1,128}$/ });
 
 const cmdId = text({ minLength: 1, maxLength: 64 });
-const channel = words({ auctions: 'all that the caller may see', auction: 'one auction' });
+const channel = words({ auctions: 'all auctions that the caller may see', auction: 'one auction' });
 
-/** What a client sends under this name: the fields of the endpoint that does the same, or those of a control message. */
+/** The shape of a client message: the fields of the endpoint of the same name, or of a control message. */
 export function clientShape(name: ClientMessageName): Shape {
   const fields = isControl(name) ? CONTROL_MESSAGES[name].describe() : commandFields(COMMANDS[name]);
   const { properties = {}, required = [] } = fields as {
@@ -88,7 +88,7 @@ function commandFields(spec: EndpointSpec): JsonSchema {
   };
 }
 
-/** Codes that no endpoint has, or none of those that commands go to. */
+/** Codes that no endpoint has, or that no command endpoint has. */
 const OF_THE_STREAM = [
   'invalid_json',
   'invalid_request',
@@ -100,7 +100,7 @@ const OF_THE_STREAM = [
   'internal_error',
   'owner_routing_unavailable',
 ];
-/** These tell of HTTP itself. */
+/** Codes that concern HTTP only. */
 const OF_HTTP = new Set([408, 413, 415, 431, 501]);
 const NEVER_HERE = new Set([
   'malformed_request',
@@ -108,7 +108,7 @@ const NEVER_HERE = new Set([
   'internal_routing_headers_forbidden',
   'too_many_pipelined_requests',
   'invalid_events_page',
-  // There is one place for a key here.
+  // A stream message has only one place for a key.
   'idempotency_key_mismatch',
 ]);
 
@@ -124,7 +124,7 @@ const rejectionCodes = [
 
 const subscription = record({ subscription_id: anyText, channel, auction_id: optional(uuid) });
 
-/** What the server sends, by `type`; events come one by kind. */
+/** What the server sends, by `type`. Events have one shape per kind. */
 const SERVER_SHAPES: Readonly<Record<Exclude<ServerMessage, 'event'>, Readonly<Record<string, Shape>>>> = {
   welcome: {
     cmd_id: cmdId,
@@ -136,7 +136,7 @@ const SERVER_SHAPES: Readonly<Record<Exclude<ServerMessage, 'event'>, Readonly<R
     subscriptions: listOf(subscription),
     resume_error: optional(
       words<ResumeError>({
-        INVALID: 'broken, of somebody else, or of before the journals were restored from a backup',
+        INVALID: 'invalid, of another caller, or from before the journals were restored from a backup',
         EXPIRED: 'older than 24 hours',
       }),
     ),
@@ -172,9 +172,10 @@ const SERVER_SHAPES: Readonly<Record<Exclude<ServerMessage, 'event'>, Readonly<R
   resync: {
     subscription_id: anyText,
     reason: words<ResyncReason>({
-      SLOW_READER: 'more waited for the reader than may',
-      HISTORY_GONE: 'what the client says it has seen cannot be found',
-      SNAPSHOT_INCOMPLETE: 'the connection ended before the snapshot was whole: it is shown again as it was',
+      SLOW_READER: 'too much waited for the reader',
+      HISTORY_GONE: 'the events that the client says it has seen cannot be found',
+      SNAPSHOT_INCOMPLETE:
+        'the connection ended before the snapshot was complete: it is sent again as it was',
     }),
   },
   session_expiring: { session_expires_at: moment },
@@ -182,7 +183,7 @@ const SERVER_SHAPES: Readonly<Record<Exclude<ServerMessage, 'event'>, Readonly<R
     reason: words({
       DRAINING: 'this gateway is about to stop: connect again and resume',
       SHARD_STOPPED:
-        'this gateway cannot follow one of the journals any more and serves the others on: resume elsewhere',
+        'this gateway cannot follow one of the journals any more; it still serves the others: resume elsewhere',
     }),
   },
 };
@@ -194,7 +195,7 @@ export function serverShape(name: ServerMessage): Shape {
   const around = {
     type: constant('event'),
     subscription_id: anyText,
-    seq: described(positive, 'Counts the events of the subscription from 1, without holes.'),
+    seq: described(positive, 'Counts the events of the subscription from 1, without gaps.'),
     auction_id: uuid,
     timeline_seq: positive,
     occurred_at: moment,

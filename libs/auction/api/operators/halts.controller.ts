@@ -15,7 +15,7 @@ import { passOn } from '../owner-router.js';
 import { orderOf } from './shards.controller.js';
 import { OwnerOrders } from './owner-orders.js';
 
-/** Halts: part of the policy by which every owner judges. The answer comes when they do. */
+/** Halts are part of the policy that every owner applies. A call is answered once the owners apply the change. */
 @Injectable()
 export class HaltsController {
   constructor(
@@ -55,7 +55,7 @@ export class HaltsController {
   }
 }
 
-/** Ends an auction that must not go on. */
+/** Voids an auction that must not go on. */
 @Injectable()
 export class VoidsController {
   constructor(private readonly orders: OwnerOrders) {}

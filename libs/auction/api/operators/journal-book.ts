@@ -16,7 +16,10 @@ export class JournalBook {
     private readonly reader: JournalReader,
   ) {}
 
-  /** Undefined for a shard that nobody ever opened. The last record is of the epoch that has the shard: each begins with one. */
+  /**
+   * Undefined for a shard that was never opened. Each epoch begins with a record, so the last record has the
+   * present epoch.
+   */
   async known(shard: number): Promise<KnownOfShard | undefined> {
     const rows = await projectionLag({
       pool: this.pool,

@@ -9,21 +9,24 @@ const HALTABLE = ['CREATE', 'QUOTE'] as const satisfies Haltable[];
 const MAX_REASON_CHARS = 200;
 const INVALID_REQUEST = errorReply(400, 'invalid_request');
 
-const reason = explained(text(), `Why, 1 to ${MAX_REASON_CHARS} printable characters; kept with who did it.`);
+const reason = explained(
+  text(),
+  `Why, 1 to ${MAX_REASON_CHARS} printable characters; stored with the operator.`,
+);
 
 export const orderBody = object({ optional: { reason } });
 export const voidBody = object({ required: { reason } });
 export const haltBody = object({
   required: {
-    scope: explained(enumOf(SCOPES), 'What the halt hits.'),
-    what: explained(arrayOf(enumOf(HALTABLE)), 'What is refused: one of them or both.'),
+    scope: explained(enumOf(SCOPES), 'What the halt applies to.'),
+    what: explained(arrayOf(enumOf(HALTABLE)), 'What is refused: one or both.'),
     reason,
   },
   optional: {
-    // The database cannot even be asked for what holds a NUL.
+    // PostgreSQL cannot even query a text with a NUL.
     target: explained(
       text({ printable: true }),
-      'Venue, contract id or account id, which must be there; not with `GLOBAL`.',
+      'Venue, contract id or account id, which must exist; not with `GLOBAL`.',
     ),
   },
 });
@@ -34,23 +37,23 @@ interface Explained {
   readonly reason?: string;
 }
 
-interface AskedHalt extends Explained {
+interface HaltRequest extends Explained {
   readonly scope: HaltScope;
   readonly what: readonly Haltable[];
   readonly target?: string;
 }
 
-/** Who reads the book later must find something there: an empty reason is none. */
+/** An empty reason is refused: later readers of the log must find one. */
 export function refuseReason({ reason }: Explained): Reply | undefined {
   return reason === undefined || sensibleReason.decode(reason) !== MISMATCH ? undefined : INVALID_REQUEST;
 }
 
-/** Everything is halted without a target, and anything else has one. Whether it is there only the books can tell. */
-export function refuseHalt(asked: AskedHalt): Reply | undefined {
-  const { scope, what, target } = asked;
-  const aimed = (target === undefined) === (scope === 'GLOBAL');
-  const listed = what.length > 0 && new Set(what).size === what.length;
-  return aimed && listed ? refuseReason(asked) : INVALID_REQUEST;
+/** A global halt has no target, any other halt has one. Whether the target exists is checked in the database. */
+export function refuseHalt(request: HaltRequest): Reply | undefined {
+  const { scope, what, target } = request;
+  const hasRightTarget = (target === undefined) === (scope === 'GLOBAL');
+  const hasValidList = what.length > 0 && new Set(what).size === what.length;
+  return hasRightTarget && hasValidList ? refuseReason(request) : INVALID_REQUEST;
 }
 
 export const UNKNOWN_TARGET: Reply = INVALID_REQUEST;

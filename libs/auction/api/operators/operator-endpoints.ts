@@ -20,7 +20,7 @@ const MAX_PAGE = 50;
 const NUMBER = /^(?:0|[1-9][0-9]{0,8})$/;
 const OWNER_FAULTS = ['auction_owner_unavailable', 'owner_routing_unavailable', 'owner_response_invalid'];
 
-/** Any number: which of them are shards is not a matter of grammar. */
+/** Accepts any number. Whether it is a shard is checked later. */
 const shardNumber: IdKind = {
   fault: 'invalid_request',
   accepts: (segment) => NUMBER.test(segment),
@@ -50,8 +50,8 @@ export const listShards = endpoint({
   path: '/v1/ops/shards',
   access: 'session',
   role,
-  summary: 'How the shards are',
-  description: 'Answers within a second, also while owners are dead or frozen.',
+  summary: 'The state of the shards',
+  description: 'Answers within a second, even while owners are down or frozen.',
   answers: { 200: { description: 'All three.', body: shards } },
 });
 
@@ -59,17 +59,17 @@ export const drainShard = endpoint({
   ...shardOrder,
   operationId: 'drainShard',
   path: '/v1/ops/shards/:shard/drain',
-  summary: 'Let a shard take no creates',
+  summary: 'Stop creates on a shard',
   description:
-    'Everything else goes on, and the process stays. A shard that drains already goes on draining.',
+    'Everything else goes on, and the process keeps running. A shard that is already draining is not changed.',
 });
 
 export const resumeShard = endpoint({
   ...shardOrder,
   operationId: 'resumeShard',
   path: '/v1/ops/shards/:shard/resume',
-  summary: 'Let a drained shard take creates again',
-  description: 'A shard that does not drain goes on as it is. A process that stops is not held up.',
+  summary: 'Allow creates on a drained shard again',
+  description: 'A shard that is not draining is not changed. A process that is stopping is not delayed.',
 });
 
 export const listHalts = endpoint({
@@ -78,7 +78,7 @@ export const listHalts = endpoint({
   path: '/v1/ops/halts',
   access: 'session',
   role,
-  summary: 'Halts that stand',
+  summary: 'Halts in force',
   answers: { 200: { description: 'All of them.', body: halts } },
 });
 
@@ -91,10 +91,10 @@ export const imposeHalt = endpoint({
   body: haltBody,
   summary: 'Halt creates or quotes',
   description:
-    'Durable, and heeded by every owner that can be asked, before the answer. Voids nothing; withdrawing and cancelling go on. Takes no idempotency key: what stands already in the same words of the same operator is not imposed twice.',
+    'Before the answer, the halt is durable, and every owner that can be asked applies it. Voids nothing; withdrawing and cancelling go on. Takes no idempotency key: a halt in force by the same operator in the same words is not imposed twice.',
   answers: {
-    200: { description: 'It stands already, from an earlier call in the same words.', body: halt },
-    201: { description: 'It stands.', body: halt },
+    200: { description: 'It is already in force, from an earlier call in the same words.', body: halt },
+    201: { description: 'It is in force.', body: halt },
   },
   statuses: { 400: ['invalid_request'] },
 });
@@ -107,7 +107,7 @@ export const liftHalt = endpoint({
   role,
   ids: { haltID },
   summary: 'Lift a halt',
-  answers: { 204: { description: 'It stands no more.' } },
+  answers: { 204: { description: 'It is no longer in force.' } },
   statuses: { 404: ['not_found'] },
 });
 
@@ -121,7 +121,7 @@ export const voidAuction = endpoint({
   body: voidBody,
   summary: 'Void an open auction',
   description:
-    'Releases every quote and reservation. Participants learn that an operator did it, and not which.',
+    'Releases every quote and reservation. Participants learn that an operator did it, but not which one.',
   answers: { 200: { description: 'It is void, from this call or an earlier one.', body: voided } },
   statuses: {
     400: ['invalid_request'],
@@ -141,9 +141,8 @@ export const listOperatorActions = endpoint({
     limit: integerParam(1, MAX_PAGE, MAX_PAGE),
     cursor: actionCursor.param,
   }),
-  summary: 'What operators did, newest first',
-  description:
-    'An order to an owner has two entries: one before the owner is asked, one with what came of it.',
+  summary: "The log of operators' actions, newest first",
+  description: 'An order to an owner has two entries: one before the owner is asked, one with the outcome.',
   answers: { 200: { description: 'A page.', body: actionPage } },
 });
 
@@ -153,7 +152,7 @@ export const getServiceLimits = endpoint({
   path: '/v1/ops/limits',
   access: 'session',
   role,
-  summary: 'Buckets and bounds that hold for everybody',
+  summary: 'Buckets and bounds that hold for every account',
   answers: { 200: { description: 'All of them.', body: serviceLimits } },
 });
 

@@ -24,7 +24,7 @@ export interface OperatorParts {
   readonly log: Logger;
 }
 
-/** What the controllers of operators work with. */
+/** The providers of the operators' controllers. */
 export function operatorProviders(parts: OperatorParts): Provider[] {
   const { pool, projections, journal, owners, ownerUrls, clock, newId, log } = parts;
   const actions = new OperatorActions(pool);
@@ -35,7 +35,7 @@ export function operatorProviders(parts: OperatorParts): Provider[] {
     book: new JournalBook(projections, journal),
   });
   const onFault = (error: unknown, requestId: string): void => {
-    log.error({ err: error, request_id: requestId }, 'the outcome of an order could not be entered');
+    log.error({ err: error, request_id: requestId }, 'the outcome of an order could not be logged');
   };
   return [
     { provide: OperatorActions, useValue: actions },

@@ -28,7 +28,7 @@ const BOUNDS = {
   makers_per_group: MAX_MEMBERS,
 };
 
-/** What operators look up: the book of what they did, and the limits that hold. */
+/** What operators read: the log of their actions, and the limits in force. */
 @Injectable()
 export class OperatorReadsController {
   constructor(
@@ -70,7 +70,7 @@ export class OperatorReadsController {
   }
 }
 
-/** To everyone but operators their endpoints do not exist. */
+/** For callers who are not operators these endpoints do not exist. */
 export const OPERATOR_CONTROLLERS = [
   ShardsController,
   HaltsController,

@@ -29,12 +29,12 @@ export const shard: Shape = named(
   recordOf<ShardRow>({
     shard: described(integerFrom(0, 2), 'Its number.'),
     state: words<ShardRow['state']>({
-      ACTIVE: 'its owner takes whatever comes',
-      DRAINING: 'its owner takes no creates, and everything else',
-      RECOVERING: 'its owner lives and does not serve yet',
-      UNREACHABLE: 'its owner does not answer; what the database knows is told in its place',
+      ACTIVE: 'its owner takes all commands',
+      DRAINING: 'its owner takes everything but creates',
+      RECOVERING: 'its owner runs but does not serve yet',
+      UNREACHABLE: 'its owner does not answer; the row shows what the database knows',
     }),
-    epoch: optional(described(positive, 'Counts who has taken the shard over.')),
+    epoch: optional(described(positive, 'Counts the owners of the shard over time.')),
     journal_head: optional(described(atoms, 'The last record of its journal.')),
     projection_lag_events: optional(described(atoms, 'Records that the projections do not have yet.')),
     active_auctions: optional(described(atoms, 'Live auctions.')),
@@ -45,7 +45,7 @@ export const shard: Shape = named(
           events: described(atoms, 'Events that were read.'),
           ms: described(atoms, 'How long it took.'),
         }),
-        'How its owner came up.',
+        'The recovery of its owner.',
       ),
     ),
   }),
@@ -62,7 +62,7 @@ const what: Shape = described(
 const scope: Shape = words<Halt['scope']>({
   GLOBAL: 'everything: `SERVICE_HALTED`',
   VENUE: 'auctions with a route at the venue: `VENUE_HALTED`',
-  MARKET: 'auctions with a route of the contract, at whatever venue: `MARKET_NOT_TRADABLE`',
+  MARKET: 'auctions with a route of the contract, at any venue: `MARKET_NOT_TRADABLE`',
   PRINCIPAL: 'the account: `PRINCIPAL_SUSPENDED`',
 });
 const haltTarget: Shape = described(anyText, 'Venue, contract id or account id; absent for `GLOBAL`.');
@@ -72,9 +72,9 @@ const haltFields: ShapesOf<Halt> = {
   scope,
   target: optional(haltTarget),
   what,
-  reason: described(anyText, 'Why; operators alone see it.'),
+  reason: described(anyText, 'The reason; only operators see it.'),
   by: described(anyText, 'Account of the operator.'),
-  created_at: described(moment, 'Since when it stands.'),
+  created_at: described(moment, 'Since when it is in force.'),
 };
 
 export const halt: Shape = named('Halt', recordOf<Halt>(haltFields));
@@ -83,7 +83,7 @@ const listedHalt: Shape = named('ListedHalt', recordOf<ListedHalt>({ ...haltFiel
 
 export const halts: Shape = named(
   'Halts',
-  record({ halts: described(listOf(listedHalt), 'Those that stand, oldest first.') }),
+  record({ halts: described(listOf(listedHalt), 'Halts in force, oldest first.') }),
 );
 
 export const voided: Shape = named(
@@ -94,7 +94,7 @@ export const voided: Shape = named(
 const entry: Shape = named(
   'OperatorEntry',
   recordOf<OperatorEntry>({
-    entry: described(positive, 'Grows from entry to entry.'),
+    entry: described(positive, 'The number of the entry; it grows.'),
     action_id: described(uuid, 'The same in all entries of one action.'),
     action: words<OperatorEntry['action']>({
       IMPOSE_HALT: 'imposed a halt',
@@ -111,14 +111,16 @@ const entry: Shape = named(
     ),
     reason: optional(anyText),
     request_id: described(anyText, 'The `X-Request-Id` of the call.'),
-    at: described(moment, 'When it was entered.'),
+    at: described(moment, 'When the entry was written.'),
     outcome: words<OperatorEntry['outcome']>({
       ASKED: 'the owner is about to be asked',
       DONE: 'it was done',
       REFUSED: 'the owner refused',
       UNKNOWN: 'the owner did not answer: it may have been done or not',
     }),
-    error: optional(described(anyText, 'The code of the refusal, or of why nobody knows.')),
+    error: optional(
+      described(anyText, 'The code of the refusal, or of the fault that left the outcome unknown.'),
+    ),
   }),
 );
 
@@ -134,12 +136,12 @@ const bucket: ShapesOf<Omit<LimitView, 'available'>> = {
   bucket: anyText,
   scope: words<LimitView['scope']>({
     ACCOUNT: 'over all auctions',
-    ACCOUNT_AND_AUCTION: 'in each auction by itself',
+    ACCOUNT_AND_AUCTION: 'in each auction separately',
   }),
   rate_per_second: amount,
   burst: amount,
 };
-const factor = described(positive, 'What every bucket is multiplied by; 1 wherever it counts.');
+const factor = described(positive, 'Every bucket is multiplied by this; 1 in production.');
 
 export const serviceLimits: Shape = named(
   'ServiceLimits',
@@ -152,7 +154,7 @@ export const serviceLimits: Shape = named(
         groups_per_account: described(positive, 'Groups of one originator.'),
         makers_per_group: described(positive, 'Makers in one group.'),
       }),
-      'The same for everybody.',
+      'The same for every account.',
     ),
   }),
 );
@@ -174,7 +176,7 @@ function entitlementFields(): { readonly [K in keyof Entitlement]-?: Shape } {
     may_create: described(flag, 'May open auctions.'),
     may_quote: described(flag, 'May quote.'),
     entitled_venues: listOf(anyText),
-    max_quantity_atoms: described(atoms, 'The most that it may trade at a time.'),
-    control_group: optional(described(anyText, 'Accounts of one group never meet in an auction.')),
+    max_quantity_atoms: described(atoms, 'The largest quantity of one trade.'),
+    control_group: optional(described(anyText, 'The house; its accounts never meet in an auction.')),
   };
 }

@@ -3,7 +3,7 @@ import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../../protocol/protocol.js';
 import type { OwnerRouter } from '../owner-router.js';
 
-/** What only the owner of a shard can do for an operator. */
+/** An operator's order that only the owner of a shard can carry out. */
 export type OwnerOrder = Extract<OwnerRequest, { op: 'void' | 'drain' | 'resume' }>;
 
 export interface OrderPorts {
@@ -16,8 +16,8 @@ export interface OrderPorts {
 const ACTIONS = { drain: 'DRAIN_SHARD', resume: 'RESUME_SHARD', void: 'VOID_AUCTION' } as const;
 
 /**
- * An order is entered in the operators' book before its owner hears of it, and its outcome behind: whatever happens in between,
- * nothing was done that the book does not know of. Without the book there are no orders.
+ * Logs an order before its owner gets it, and the outcome afterwards, so that nothing is done without an entry. If
+ * the log cannot be written, no order is sent.
  */
 export class OwnerOrders {
   constructor(private readonly ports: OrderPorts) {}
@@ -31,7 +31,7 @@ export class OwnerOrders {
     return reply;
   }
 
-  /** What was done is done, also where its outcome cannot be entered: the shard's own journal has it. */
+  /** A failure to log the outcome does not undo the order; the shard's own journal records it. */
   private async conclude(
     action: NewAction & { readonly action_id: string },
     reply: LinkReply,

@@ -7,19 +7,19 @@ export interface InForcePorts {
   readonly clock: Clock;
 }
 
-interface Told {
+interface ShardStatus {
   readonly policy_version?: number;
 }
 
-const LOOK_EVERY_MILLIS = 25;
-/** An owner that has not told by then is frozen or away; it judges nothing until it has looked at the policy again. */
+const POLL_MILLIS = 25;
+/** An owner that has not answered by then is frozen or away. It judges nothing until it has read the policy again. */
 const PATIENCE_MILLIS = 1_000;
 
-/** Waits until owners judge by a policy, so that who is told of a halt can rely on it. */
+/** Waits until the owners apply a version of the policy, so that a caller can rely on a halt. */
 export class PolicyInForce {
   constructor(private readonly ports: InForcePorts) {}
 
-  /** Every owner that can be asked has seen this version, or the patience is over. */
+  /** Resolves when every owner that can be asked has this version, or when time is up. */
   async everywhere(version: number): Promise<void> {
     await Promise.all(this.ports.owners.shards.map((shard) => this.at(shard, version)));
   }
@@ -30,18 +30,18 @@ export class PolicyInForce {
     for (;;) {
       const seen = await this.seenBy(shard, deadline);
       if (seen >= version || clock.monotonicNanos() >= deadline) return;
-      await pause(clock, LOOK_EVERY_MILLIS);
+      await pause(clock, POLL_MILLIS);
     }
   }
 
-  /** Of an owner that does not serve there is nothing to wait for: when it does, it begins with the newest policy. */
+  /** Does not wait for an owner that does not serve: it will start with the latest policy. */
   private async seenBy(shard: number, deadline: bigint): Promise<number> {
     const { clock, owners } = this.ports;
-    const left = Number((deadline - clock.monotonicNanos()) / NANOS_PER_MILLI);
-    const asked = owners.ask(shard, { op: 'shard_status' });
-    const reply = await Promise.race([asked, pause(clock, Math.max(left, 0)).then(() => undefined)]);
+    const millisLeft = Number((deadline - clock.monotonicNanos()) / NANOS_PER_MILLI);
+    const request = owners.ask(shard, { op: 'shard_status' });
+    const reply = await Promise.race([request, pause(clock, Math.max(millisLeft, 0)).then(() => undefined)]);
     if (reply?.status !== 200) return Infinity;
-    const { policy_version: seen } = JSON.parse(reply.body) as Told;
+    const { policy_version: seen } = JSON.parse(reply.body) as ShardStatus;
     return seen ?? 0;
   }
 }

@@ -18,7 +18,7 @@ afterEach(() => {
   listener?.close();
 });
 
-/** An owner's listener that answers `/readyz` like this, or not at all. */
+/** An owner's listener that answers `/readyz` with this condition, or not at all. */
 async function listening(condition: string | undefined): Promise<string> {
   const server = createServer((_request, response) => {
     if (condition !== undefined) response.writeHead(503).end(JSON.stringify({ status: condition }));
@@ -28,8 +28,8 @@ async function listening(condition: string | undefined): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The only shard's row. */
-async function look(
+/** The row of the only shard. */
+async function rowFor(
   reply: Promise<LinkReply>,
   url: string,
   {
@@ -47,11 +47,11 @@ async function look(
   return row!;
 }
 
-describe('a row of the board', () => {
-  it('is what the owner promised to tell, and no more', async () => {
-    const told = { shard: 0, state: 'DRAINING', epoch: 4, active_auctions: 1, policy_version: 9 };
-    const row = await look(
-      Promise.resolve({ status: 200, body: JSON.stringify(told) }),
+describe('a row of a shard', () => {
+  it("shows the documented fields of the owner's answer, and no others", async () => {
+    const ownerStatus = { shard: 0, state: 'DRAINING', epoch: 4, active_auctions: 1, policy_version: 9 };
+    const row = await rowFor(
+      Promise.resolve({ status: 200, body: JSON.stringify(ownerStatus) }),
       'http://127.0.0.1:9',
     );
     expect(row).toEqual({ shard: 0, state: 'DRAINING', epoch: 4, active_auctions: 1 });
@@ -64,9 +64,9 @@ describe('a row of the board', () => {
     ['journal_failed', 'UNREACHABLE'],
     [undefined, 'UNREACHABLE'],
   ])(
-    'of an owner without a link that says %s is %s, with what the database knows',
+    'shows an owner without a link whose condition is %s as %s, with what the database knows',
     async (condition, state) => {
-      const row = await look(Promise.resolve(UNAVAILABLE), await listening(condition));
+      const row = await rowFor(Promise.resolve(UNAVAILABLE), await listening(condition));
       expect(row).toEqual({ shard: 0, state, ...KNOWN });
     },
   );
@@ -74,8 +74,8 @@ describe('a row of the board', () => {
   it('comes within a second when owner, listener and database are all frozen', async () => {
     const clock = new MovableClock();
     let row: ShardRow | undefined;
-    const answered = look(never(), await listening(undefined), { known: never(), clock }).then((given) => {
-      row = given;
+    const answered = rowFor(never(), await listening(undefined), { known: never(), clock }).then((answer) => {
+      row = answer;
     });
     for (let millis = 0; millis < 1_000 && row === undefined; millis += 100) {
       clock.leap(100);
@@ -85,11 +85,11 @@ describe('a row of the board', () => {
     await answered;
   });
 
-  it('is still the owner’s own when it is only slow', async () => {
+  it('is the owner’s answer if it is only slow', async () => {
     const slow = new Promise<LinkReply>((resolve) => {
       setTimeout(resolve, 400, { status: 200, body: '{"state":"ACTIVE"}' });
     });
-    const row = await look(slow, 'http://127.0.0.1:9');
+    const row = await rowFor(slow, 'http://127.0.0.1:9');
     expect(row).toEqual({ shard: 0, state: 'ACTIVE' });
   });
 });

@@ -6,13 +6,13 @@ import type { JournalBook, KnownOfShard } from './journal-book.js';
 
 export type ShardState = 'ACTIVE' | 'DRAINING' | 'RECOVERING' | 'UNREACHABLE';
 
-/** What operators see of a shard. What nobody can tell at present is absent. */
+/** What operators see of a shard. Fields that cannot be determined are absent. */
 export interface ShardRow extends Partial<KnownOfShard> {
   readonly shard: number;
   readonly state: ShardState;
   readonly active_auctions?: number;
   readonly clock_offset_ms?: number;
-  /** Of the last one. */
+  /** The last recovery. */
   readonly recovery?: { readonly events: number; readonly ms: number };
 }
 
@@ -23,12 +23,12 @@ export interface BoardPorts {
   readonly clock: Clock;
 }
 
-/** An owner that has not answered by now may be dead: what can be known without it is looked up beside. */
+/** After this time the owner may be dead, so other sources are asked as well. */
 const DOUBT_MILLIS = 200;
-/** All answers are in by then, or the row is made without them: who runs a service in trouble cannot wait. */
+/** After this time the row is made from what has arrived: an operator in trouble cannot wait. */
 const PATIENCE_MILLIS = 700;
 
-/** The shards as their owners tell, and where an owner does not tell, as its listener and the database do. */
+/** The state of the shards, from their owners. If an owner does not answer, from its listener and the database. */
 export class ShardBoard {
   constructor(private readonly ports: BoardPorts) {}
 
@@ -42,11 +42,11 @@ export class ShardBoard {
 
   async row(shard: number): Promise<ShardRow> {
     const { owners } = this.ports;
-    const asked = owners.ask(shard, { op: 'shard_status' }).then((reply) => rowOf(shard, reply));
-    const prompt = await this.within(DOUBT_MILLIS, asked);
+    const request = owners.ask(shard, { op: 'shard_status' }).then((reply) => rowOf(shard, reply));
+    const prompt = await this.within(DOUBT_MILLIS, request);
     if (prompt !== undefined) return prompt;
     const rest = PATIENCE_MILLIS - DOUBT_MILLIS;
-    const [late, outside] = await Promise.all([this.within(rest, asked), this.fromOutside(shard, rest)]);
+    const [late, outside] = await Promise.all([this.within(rest, request), this.fromOutside(shard, rest)]);
     return late ?? outside;
   }
 
@@ -65,10 +65,13 @@ export class ShardBoard {
   }
 }
 
-/** What a listener names that does not come up, or will not. */
+/** Conditions of a listener whose owner will not serve. */
 const LOST: ReadonlySet<string> = new Set(['journal_failed', 'check_failed', 'check_timed_out']);
 
-/** An owner that answers for its health and not on its link is on its way up or down; ready, it is about to be linked again. */
+/**
+ * An owner that answers on its listener but not on its link is starting or stopping. If it is ready, it will be
+ * linked soon.
+ */
 function stateOf(condition: string | undefined): ShardState {
   if (condition === undefined || LOST.has(condition)) return 'UNREACHABLE';
   return condition === 'draining' ? 'DRAINING' : 'RECOVERING';
@@ -83,10 +86,10 @@ const PROMISED = [
   'recovery',
 ] as const satisfies (keyof ShardRow)[];
 
-/** An owner says more of itself than operators were promised: only that is passed on. */
+/** An owner's status has more fields than operators are promised; only the promised ones are passed on. */
 function rowOf(shard: number, { status, body }: LinkReply): ShardRow | undefined {
   if (status !== 200) return undefined;
-  const told = JSON.parse(body) as ShardRow;
-  const fields = PROMISED.filter((name) => name in told).map((name) => [name, told[name]]);
-  return { shard, state: told.state, ...(Object.fromEntries(fields) as Partial<ShardRow>) };
+  const ownerStatus = JSON.parse(body) as ShardRow;
+  const fields = PROMISED.filter((name) => name in ownerStatus).map((name) => [name, ownerStatus[name]]);
+  return { shard, state: ownerStatus.state, ...(Object.fromEntries(fields) as Partial<ShardRow>) };
 }

@@ -12,7 +12,7 @@ import type { OperatorOrder } from '../../protocol/protocol.js';
 
 type ShardCall = CallOf<typeof drainShard>;
 
-/** The shards before an operator's eyes, and in its hands. */
+/** Shows the shards to operators, and drains and resumes them. */
 @Injectable()
 export class ShardsController {
   constructor(
@@ -52,7 +52,7 @@ interface Ordering {
   readonly body: { readonly reason?: string };
 }
 
-/** Who gives an order and why, as the token and the body say. */
+/** The operator and the reason of an order, from the token and the body. */
 export function orderOf({ principal, requestId, body: { reason } }: Ordering): OperatorOrder {
   const order = { operator: principal.account_id, request_id: requestId };
   return reason === undefined ? order : { ...order, reason };

@@ -18,7 +18,7 @@ const reviseFields = object({
   },
 });
 
-/** A revision names at least one of the terms. */
+/** A revision changes at least one of the terms. */
 export const reviseBody: Decoder<Decoded<typeof reviseFields>> = {
   decode(value) {
     const body = reviseFields.decode(value);

@@ -53,10 +53,10 @@ export const submitQuote = endpoint({
   idempotency: 'required',
   summary: 'Submit a firm sealed quote',
   description:
-    'What the quote can cost is set aside before the answer, and there is no last look. Metered by the `quote` and `quote_per_auction` buckets.',
+    'What the quote can cost is set aside before the answer. There is no last look. Metered by the `quote` and `quote_per_auction` buckets.',
   answers: {
     200: { description: 'The first answer to this key and content, again.', body: quote },
-    201: { description: 'The quote stands.', body: quote },
+    201: { description: 'The quote is active.', body: quote },
   },
   statuses: {
     ...FIRM_FAULTS,
@@ -77,7 +77,7 @@ export const reviseQuote = endpoint({
   idempotency: 'required',
   summary: 'Change the terms of an active quote',
   description:
-    'A better price or a larger quantity takes a new place behind quotes of the same price; a smaller quantity keeps it. Metered like a submit.',
+    'A better price or a larger quantity loses priority to earlier quotes of the same price; a smaller quantity keeps it. Metered like a submit.',
   answers: { 200: { description: 'The quote with its new terms.', body: quote } },
   statuses: {
     ...FIRM_FAULTS,
@@ -118,7 +118,7 @@ export const preflightQuote = endpoint({
   unauthorizedMessage: 'authentication is required',
   summary: "The caller's capacity at a price on every frozen route",
   description:
-    'Evidence and no promise: a submit repeats the same calculation. The maximum is a multiple of the quantity step, and not cut to the size of the auction. What your own quote in this auction holds counts as free. Not metered.',
+    'This is evidence, not a promise: a submit repeats the same calculation. The maximum is a multiple of the quantity step and may exceed the size of the auction. What your own quote in this auction holds counts as free. Not metered.',
   answers: { 200: { description: 'The capacity at this moment.', body: verdict } },
   statuses: {
     403: ['forbidden'],
@@ -135,9 +135,12 @@ export const listAuctionQuotes = endpoint({
   path: '/v1/auctions/:auctionID/quotes',
   access: 'session',
   ids: { auctionID },
-  summary: "The caller's quotes in one auction; to the originator the awarded ones",
+  summary: "The caller's quotes in one auction; for the originator, the awarded ones",
   answers: {
-    200: { description: 'Newest first; to the originator in the order of the awards.', body: auctionQuotes },
+    200: {
+      description: 'Newest first; for the originator, in the order of the awards.',
+      body: auctionQuotes,
+    },
   },
   statuses: {
     404: ['auction_not_found'],
@@ -184,7 +187,7 @@ export const withdrawAllQuotes = endpoint({
   idempotency: 'required',
   summary: 'Withdraw every quote of the caller, or those of some auctions or of one venue',
   description:
-    'Goes to every owner with one key. One that cannot be asked is named in `shards`; a repeat with the same key runs there and nowhere twice. Counts as one token of the `withdraw` bucket.',
+    'Goes to every owner with one key. An owner that cannot be asked is named in `shards`; a repeat with the same key runs there, and nowhere a second time. Counts as one token of the `withdraw` bucket.',
   answers: { 200: { description: 'What was withdrawn, and what could not be.', body: withdrawnAll } },
   statuses: {
     409: CONFLICTS,

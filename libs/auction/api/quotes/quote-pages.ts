@@ -15,8 +15,8 @@ interface PageQuery {
 }
 
 /**
- * All quotes of an account out of the projection's index. Where the projection is behind, the owners' word replaces its
- * rows: they are asked first, and tell of every quote in an auction that the projection has not caught up with.
+ * All quotes of an account, from the projection. Where the projection lags, the owners' rows replace its rows: the
+ * owners are asked first, and return every quote in auctions that the projection has not caught up with.
  */
 @Injectable()
 export class QuotePages {
@@ -26,15 +26,15 @@ export class QuotePages {
   ) {}
 
   async page(account: string, requestId: string, query: PageQuery): Promise<Reply> {
-    const asked = await this.owners.askAll({ op: 'my_quotes', account, request_id: requestId });
-    if ('status' in asked) return passOn(asked);
-    const fresh = asked.flatMap(({ body }) => JSON.parse(body) as Row[]);
+    const replies = await this.owners.askAll({ op: 'my_quotes', account, request_id: requestId });
+    if ('status' in replies) return passOn(replies);
+    const fresh = replies.flatMap(({ body }) => JSON.parse(body) as Row[]);
     const replaced = new Set(fresh.map(([, id]) => id));
     try {
       const limit = query.limit + 1;
       const projected = await this.reader.quotes(account, query.status, limit + replaced.size, query.cursor);
-      const kept = projected.filter(([, id]) => !replaced.has(id));
-      const rows = [...fresh.filter((row) => isWanted(row, query)), ...kept].sort(newestFirst);
+      const remaining = projected.filter(([, id]) => !replaced.has(id));
+      const rows = [...fresh.filter((row) => isWanted(row, query)), ...remaining].sort(newestFirst);
       return pageOf(rows, query.limit);
     } catch {
       return PROJECTION_UNAVAILABLE;

@@ -29,8 +29,8 @@ export const party: Shape = named(
 );
 
 export const lossReason = words<LossReason>({
-  NOT_SELECTED: 'somebody else won',
-  NO_AWARD: 'nobody won',
+  NOT_SELECTED: 'other quotes won',
+  NO_AWARD: 'no quote won',
 });
 
 const quoteResult = named(
@@ -53,15 +53,15 @@ const WON: Readonly<Record<'AWARDED' | 'PARTIALLY_AWARDED' | 'SETTLED' | 'FAILED
   FAILED: 'its award could not be executed',
 };
 const quoteStatus = words<QuoteStatus>({
-  ACTIVE: 'stands',
-  WITHDRAWN: 'taken back; see `withdrawn_by`',
+  ACTIVE: 'active',
+  WITHDRAWN: 'withdrawn; see `withdrawn_by`',
   EXPIRED: 'its `expires_at` has passed',
   ...WON,
-  NOT_AWARDED: 'stood at the close and won nothing',
+  NOT_AWARDED: 'was active at the close and won nothing',
   RELEASED: 'the auction was cancelled or voided',
 });
 
-/** What everybody may see who sees the quote at all. */
+/** What any viewer of the quote may see. */
 const common: ShapesOf<Omit<QuoteView, 'status' | 'client_reference' | 'withdrawn_by'>> = {
   quote_id: uuid,
   auction_id: uuid,
@@ -112,7 +112,7 @@ export const verdict: Shape = named(
   recordOf<PreflightVerdict>({
     status: words<PreflightVerdict['status']>({
       EXECUTABLE: 'every route carries the requested size',
-      INSUFFICIENT_CAPACITY: 'one of the routes does not',
+      INSUFFICIENT_CAPACITY: 'at least one route does not',
     }),
     requested_quantity_atoms: digits(1),
     maximum_executable_quantity_atoms: digits(0),
@@ -146,8 +146,8 @@ export const withdrawnAll: Shape = named(
       record({
         shard: integerFrom(0, 2),
         status: words({
-          DONE: 'has done its part',
-          UNAVAILABLE: 'could not be asked: repeat with the same key',
+          DONE: 'the owner has run the command',
+          UNAVAILABLE: 'the owner could not be asked: repeat with the same key',
         }),
       }),
     ),

@@ -18,7 +18,7 @@ import {
 import { QuotePages } from './quote-pages.js';
 import { WithdrawAll } from './withdraw-all.js';
 
-/** What market makers do with quotes over HTTP. */
+/** Quotes over HTTP. */
 @Injectable()
 export class QuotesController {
   constructor(

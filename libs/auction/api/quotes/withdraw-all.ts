@@ -17,8 +17,9 @@ const MAX_AUCTIONS = 256;
 const TOO_MANY = errorReply(422, 'INVALID_TERMS', `auction_ids names at most ${MAX_AUCTIONS} auctions.`);
 
 /**
- * One call, three shards. The account's home shard meters it and is asked first, so that a call that is refused is refused
- * as a whole. A shard that cannot be asked is named as such: a repeat with the same key runs there, and nowhere twice.
+ * One call to three shards. The account's home shard meters it and is asked first, so that a refusal refuses the
+ * whole call. A shard that cannot be asked is named; a repeat with the same key runs there, and nowhere a second
+ * time.
  */
 @Injectable()
 export class WithdrawAll {
@@ -30,7 +31,7 @@ export class WithdrawAll {
     const first = await this.owners.ask(home, request);
     if (first.status !== 200 && first.status !== 503) return passOn(first);
     const others = this.owners.shards.filter((shard) => shard !== home);
-    // Metered at home, or by each on its own while nobody is at home.
+    // Metered by the home shard, or by each shard if the home shard is away.
     const rest = { ...request, metered: first.status !== 200 };
     const replies = await Promise.all(others.map((shard) => this.owners.ask(shard, rest)));
     const conflict = replies.find(({ status }) => status === 409);

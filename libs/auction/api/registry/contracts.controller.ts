@@ -11,7 +11,7 @@ import { contractPage } from '../account/account-shapes.js';
 import { DATABASE } from '../tokens.js';
 
 const MAX_PAGE = 50;
-/** The database cannot even be asked for what holds a NUL. */
+/** PostgreSQL cannot even query a text with a NUL. */
 const name = text({ printable: true });
 const contractCursor = cursor(object({ required: { v: name, c: name, o: name } }));
 
@@ -29,22 +29,22 @@ export const listContractsEndpoint = endpoint({
   answers: { 200: { description: 'A page, ordered by venue, contract and outcome.', body: contractPage } },
 });
 
-/** The registry of contracts, as every enrolled caller may read it. */
+/** The registry of contracts, readable by every enrolled caller. */
 @Injectable()
 export class ContractsController {
   constructor(@Inject(DATABASE) private readonly pool: Pool) {}
 
   @Endpoint(listContractsEndpoint)
-  async list({ query: asked }: CallOf<typeof listContractsEndpoint>): Promise<Reply> {
+  async list({ query: page }: CallOf<typeof listContractsEndpoint>): Promise<Reply> {
     const after =
-      asked.cursor === undefined
+      page.cursor === undefined
         ? {}
-        : { after: { venue: asked.cursor.v, contract_id: asked.cursor.c, outcome: asked.cursor.o } };
-    const venue = asked.venue === undefined ? {} : { venue: asked.venue };
-    const rows = await listContracts(this.pool, { ...venue, ...after, limit: asked.limit + 1 });
-    const contracts = rows.slice(0, asked.limit);
+        : { after: { venue: page.cursor.v, contract_id: page.cursor.c, outcome: page.cursor.o } };
+    const venue = page.venue === undefined ? {} : { venue: page.venue };
+    const rows = await listContracts(this.pool, { ...venue, ...after, limit: page.limit + 1 });
+    const contracts = rows.slice(0, page.limit);
     const last = contracts.at(-1);
-    if (last === undefined || rows.length <= asked.limit) return { status: 200, body: { contracts } };
+    if (last === undefined || rows.length <= page.limit) return { status: 200, body: { contracts } };
     const next = contractCursor.encode({ v: last.venue, c: last.contract_id, o: last.outcome });
     return { status: 200, body: { contracts, next_cursor: next } };
   }

@@ -43,7 +43,7 @@ export interface StreamParts {
   readonly archive: StreamArchive;
 }
 
-/** Opens the live side: it can take handshakes as soon as it knows all that the journals say. */
+/** Opens the stream. It takes handshakes once the feed has read the journals. */
 export async function openStream(parts: StreamParts): Promise<StreamServer> {
   const {
     config,
@@ -60,8 +60,8 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
   } = parts;
   const snapshots = new PostgresSnapshotStore(pool, 'auction');
   const history = config.STREAM_HISTORY_EVENTS;
-  const tell = quietly((shard, error) => {
-    log.warn({ err: error, shard }, 'the journals cannot be followed at present');
+  const reportFault = quietly((shard, error) => {
+    log.warn({ err: error, shard }, 'the journals cannot be followed now');
   }, clock);
   const feed = new Feed({
     reader,
@@ -70,7 +70,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
     history,
     startingPoint: (shard) => startingPoint(shard, reader, snapshots, history),
     onFailure: (error, shard) => {
-      tell(shard === undefined ? 'all' : String(shard), error);
+      reportFault(shard === undefined ? 'all' : String(shard), error);
     },
   });
   const meter = streamMetrics(registry, () => feed);

@@ -4,20 +4,20 @@ import type { OwnerRequest } from '../../protocol/protocol.js';
 import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { PresenceReporter } from './presence-reporter.js';
 
-type Told = Extract<OwnerRequest, { op: 'presence' }>;
+type PresenceRequest = Extract<OwnerRequest, { op: 'presence' }>;
 
 const ACCOUNT = 'mia';
 let clock: SteppedClock;
-let told: Map<number, Told[]>;
+let sent: Map<number, PresenceRequest[]>;
 let answers: Map<number, (status: number) => void>;
 let presence: PresenceReporter;
 
-/** Owners answer when and as the test has them answer; until then 200, at once. */
+/** Owners answer 200 at once, or later as the test decides. */
 let isAnswering: boolean;
 
 beforeEach(() => {
   clock = new SteppedClock();
-  told = new Map([0, 1].map((shard) => [shard, []]));
+  sent = new Map([0, 1].map((shard) => [shard, []]));
   answers = new Map();
   isAnswering = true;
   presence = new PresenceReporter({
@@ -25,7 +25,7 @@ beforeEach(() => {
     shards: [0, 1],
     clock,
     ask: (shard, request) => {
-      told.get(shard)?.push(request as Told);
+      sent.get(shard)?.push(request as PresenceRequest);
       if (isAnswering) return Promise.resolve({ status: 200, body: '' });
       return new Promise<LinkReply>((resolve) => {
         answers.set(shard, (status) => {
@@ -37,12 +37,12 @@ beforeEach(() => {
   presence.start();
 });
 
-function standing(connectionId: string, attachment = 1) {
+function connection(connectionId: string, attachment = 1) {
   return { connectionId, account: ACCOUNT, attachment, graceMillis: 500 };
 }
 
-function heardBy(shard: number): unknown[] {
-  return (told.get(shard) ?? []).map(({ whole, here, gone }) => ({
+function sentTo(shard: number): unknown[] {
+  return (sent.get(shard) ?? []).map(({ whole, here, gone }) => ({
     ...(whole ? { whole } : {}),
     here: here.map(({ connection_id: id, attachment }) => `${id}/${attachment}`),
     gone: gone.map(({ connection_id: id, attachment, how }) => `${id}/${attachment} ${how}`),
@@ -54,15 +54,15 @@ async function pass(millis: number): Promise<void> {
   await settled();
 }
 
-describe('what owners are told of who is here', () => {
-  it('is nothing while nobody is', async () => {
+describe('the reports of connections to owners', () => {
+  it('are not sent while there is no connection', async () => {
     await pass(5_000);
-    expect(heardBy(0)).toEqual([]);
+    expect(sentTo(0)).toEqual([]);
   });
 
-  it('goes to every owner at once, whole at first, then what is new, and is renewed twice a second', async () => {
-    presence.here(standing('a'));
-    expect(told.get(1)).toEqual([
+  it('go to every owner at once: complete at first, then only changes, and are renewed twice a second', async () => {
+    presence.here(connection('a'));
+    expect(sent.get(1)).toEqual([
       {
         op: 'presence',
         gateway: 'gateway',
@@ -71,13 +71,13 @@ describe('what owners are told of who is here', () => {
         gone: [],
       },
     ]);
-    presence.here(standing('b'));
+    presence.here(connection('b'));
     await pass(500);
-    presence.gone(standing('a'), 'LOST');
-    presence.gone(standing('b'), 'BYE');
+    presence.gone(connection('a'), 'LOST');
+    presence.gone(connection('b'), 'BYE');
     await pass(2_000);
     for (const shard of [0, 1]) {
-      expect(heardBy(shard)).toEqual([
+      expect(sentTo(shard)).toEqual([
         { whole: true, here: ['a/1'], gone: [] },
         { here: ['b/1'], gone: [] },
         { here: [], gone: [] },
@@ -85,75 +85,75 @@ describe('what owners are told of who is here', () => {
         { here: [], gone: ['b/1 BYE'] },
       ]);
     }
-    presence.here(standing('c'));
-    expect(heardBy(0).at(-1)).toEqual({ whole: true, here: ['c/1'], gone: [] });
+    presence.here(connection('c'));
+    expect(sentTo(0).at(-1)).toEqual({ whole: true, here: ['c/1'], gone: [] });
   });
 
-  it('is the end of the latest socket of a connection only, and of no connection that nobody watches over', async () => {
-    presence.here(standing('a', 1));
-    presence.here(standing('a', 2));
-    presence.gone(standing('a', 1), 'LOST');
-    presence.gone(standing('z'), 'LOST');
+  it('include an end only for the latest socket of a connection, and only for watched connections', async () => {
+    presence.here(connection('a', 1));
+    presence.here(connection('a', 2));
+    presence.gone(connection('a', 1), 'LOST');
+    presence.gone(connection('z'), 'LOST');
     await settled();
-    expect(heardBy(0)).toEqual([
+    expect(sentTo(0)).toEqual([
       { whole: true, here: ['a/1'], gone: [] },
       { here: ['a/2'], gone: [] },
     ]);
   });
 
-  it('says without a time that a connection is watched over no more', () => {
-    presence.here({ ...standing('a', 2), graceMillis: undefined });
-    expect(told.get(0)?.[0]?.here).toEqual([{ connection_id: 'a', account: ACCOUNT, attachment: 2 }]);
+  it('have no grace for a connection that is not watched any more', () => {
+    presence.here({ ...connection('a', 2), graceMillis: undefined });
+    expect(sent.get(0)?.[0]?.here).toEqual([{ connection_id: 'a', account: ACCOUNT, attachment: 2 }]);
   });
 
-  it('is told anew, all of it and every end, to an owner that did not confirm it, and to no other', async () => {
+  it('are sent again completely, with every end, to an owner that did not confirm, and to no other', async () => {
     isAnswering = false;
-    presence.here(standing('a'));
-    presence.here(standing('b'));
+    presence.here(connection('a'));
+    presence.here(connection('b'));
     await settled();
-    presence.gone(standing('a'), 'BYE');
+    presence.gone(connection('a'), 'BYE');
     answers.get(0)?.(503);
     answers.get(1)?.(200);
     isAnswering = true;
     await settled();
     await pass(500);
-    expect(heardBy(0).at(-1)).toEqual({ whole: true, here: ['b/1'], gone: ['a/1 BYE'] });
-    expect(heardBy(1).at(-1)).toEqual({ here: [], gone: [] });
+    expect(sentTo(0).at(-1)).toEqual({ whole: true, here: ['b/1'], gone: ['a/1 BYE'] });
+    expect(sentTo(1).at(-1)).toEqual({ here: [], gone: [] });
     await pass(500);
-    expect(heardBy(0).at(-1)).toEqual({ here: [], gone: [] });
+    expect(sentTo(0).at(-1)).toEqual({ here: [], gone: [] });
   });
 
-  it('keeps ends in their order over several failures, also when nobody is here any more', async () => {
-    presence.here(standing('a'));
-    presence.here(standing('b'));
+  it('keep ends in order over several failures, even when no connection is left', async () => {
+    presence.here(connection('a'));
+    presence.here(connection('b'));
     await settled();
     isAnswering = false;
-    presence.gone(standing('a'), 'LOST');
+    presence.gone(connection('a'), 'LOST');
     answers.get(0)?.(503);
     await settled();
-    presence.gone(standing('b'), 'BYE');
+    presence.gone(connection('b'), 'BYE');
     answers.get(0)?.(503);
     await settled();
     isAnswering = true;
     await pass(500);
-    expect(heardBy(0).at(-1)).toEqual({ whole: true, here: [], gone: ['a/1 LOST', 'b/1 BYE'] });
+    expect(sentTo(0).at(-1)).toEqual({ whole: true, here: [], gone: ['a/1 LOST', 'b/1 BYE'] });
   });
 
-  it('is told whole at once to an owner that does not know this gateway', async () => {
-    presence.here(standing('a'));
+  it('are sent completely at once to an owner that does not know this gateway', async () => {
+    presence.here(connection('a'));
     await settled();
     isAnswering = false;
-    presence.here(standing('b'));
+    presence.here(connection('b'));
     isAnswering = true;
     answers.get(0)?.(409);
     await settled();
-    expect(heardBy(0).at(-1)).toEqual({ whole: true, here: ['a/1', 'b/1'], gone: [] });
+    expect(sentTo(0).at(-1)).toEqual({ whole: true, here: ['a/1', 'b/1'], gone: [] });
   });
 
-  it('ends when the gateway does', async () => {
-    presence.here(standing('a'));
+  it('stop when the gateway stops', async () => {
+    presence.here(connection('a'));
     presence.stop();
     await pass(5_000);
-    expect(heardBy(0)).toHaveLength(1);
+    expect(sentTo(0)).toHaveLength(1);
   });
 });

@@ -6,36 +6,38 @@ import type { WatchedConnection, Presence } from '../../stream/ports.js';
 type PresenceRequest = Extract<OwnerRequest, { op: 'presence' }>;
 
 export interface PresencePorts {
-  /** Names this life of this gateway. */
+  /** Identifies this run of this gateway. */
   readonly gateway: string;
   readonly shards: readonly number[];
   readonly ask: (shard: number, request: OwnerRequest) => Promise<LinkReply>;
   readonly clock: Clock;
 }
 
-/** What one owner has still to be told. */
-interface Lane {
+/** What one owner must still be sent. */
+interface PendingReport {
   readonly here: Map<string, ConnectionClaim>;
   gone: ConnectionEnd[];
-  /** The owner may not know all that is here, so it is told all of it. */
+  /** The owner may not know all connections, so the next report is complete. */
   isWhole: boolean;
 }
 
-/** Owners take a gateway for dead after 2.5 s without a word. */
+/** Owners take a gateway for dead after 2.5 s without a report. */
 const BEAT_MILLIS = 500;
 
 /**
- * Tells every owner whose connections are here, renews the lease for them, and tells when they end. Messages to one owner
- * leave in order and at once, so that a connection is known before its first quote; what an owner did not confirm is said
- * again, all of it.
+ * Reports to every owner which connections are here, renews their lease, and reports when they end. Reports to one
+ * owner leave in order and at once, so a connection is known before its first quote. An unconfirmed report is
+ * repeated completely.
  */
 export class PresenceReporter implements Presence {
   private readonly claims = new Map<string, ConnectionClaim>();
-  private readonly lanes: ReadonlyMap<number, Lane>;
+  private readonly pending: ReadonlyMap<number, PendingReport>;
   private cancel: Cancel = () => undefined;
 
   constructor(private readonly ports: PresencePorts) {
-    this.lanes = new Map(ports.shards.map((shard) => [shard, { here: new Map(), gone: [], isWhole: true }]));
+    this.pending = new Map(
+      ports.shards.map((shard) => [shard, { here: new Map(), gone: [], isWhole: true }]),
+    );
   }
 
   start(): void {
@@ -49,36 +51,36 @@ export class PresenceReporter implements Presence {
     this.cancel();
   }
 
-  here(standing: WatchedConnection): void {
-    const claim = claimOf(standing);
+  here(connection: WatchedConnection): void {
+    const claim = claimOf(connection);
     this.claims.set(claim.connection_id, claim);
-    for (const [shard, lane] of this.lanes) {
+    for (const [shard, lane] of this.pending) {
       lane.here.set(claim.connection_id, claim);
-      this.tell(shard, lane);
+      this.report(shard, lane);
     }
   }
 
   gone({ connectionId, attachment }: WatchedConnection, how: 'BYE' | 'LOST'): void {
     const claim = this.claims.get(connectionId);
-    // Either nobody watches over it, or a later socket has gone on with it here.
+    // Either it is not watched, or a later socket has resumed it here.
     if (claim?.attachment !== attachment) return;
     this.claims.delete(connectionId);
-    for (const [shard, lane] of this.lanes) {
+    for (const [shard, lane] of this.pending) {
       lane.here.delete(connectionId);
       lane.gone.push({ connection_id: connectionId, attachment, how });
-      this.tell(shard, lane);
+      this.report(shard, lane);
     }
   }
 
-  /** While nobody is here there is nothing to renew; the next one begins with the whole again. */
+  /** Without connections there is nothing to renew; the next report is complete again. */
   private beat(): void {
-    for (const [shard, lane] of this.lanes) {
-      if (this.claims.size > 0 || lane.gone.length > 0) this.tell(shard, lane);
+    for (const [shard, lane] of this.pending) {
+      if (this.claims.size > 0 || lane.gone.length > 0) this.report(shard, lane);
       else lane.isWhole = true;
     }
   }
 
-  private tell(shard: number, lane: Lane): void {
+  private report(shard: number, lane: PendingReport): void {
     const request: PresenceRequest = {
       op: 'presence',
       gateway: this.ports.gateway,
@@ -93,8 +95,8 @@ export class PresenceReporter implements Presence {
       if (status === 200) return;
       lane.gone = [...request.gone, ...lane.gone];
       lane.isWhole = true;
-      // It does not know this gateway, and it is there: the quotes of those who are here depend on it.
-      if (status === 409) this.tell(shard, lane);
+      // The owner does not know this gateway, but it runs: the quotes of these connections depend on it.
+      if (status === 409) this.report(shard, lane);
     });
   }
 }

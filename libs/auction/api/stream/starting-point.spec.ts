@@ -24,15 +24,15 @@ async function snapshotAt(
   sequence: number,
   different: { hash?: string; formatVersion?: number } = {},
 ): Promise<void> {
-  const book = new AuctionBook();
+  const table = new AuctionBook();
   for (const { sequence: position, kind, payload } of journal.records.slice(0, sequence)) {
     const event = kind === 'event' ? decodeEvent(payload) : undefined;
     if (event === undefined || !('auction_id' in event)) continue;
-    const entry = book.apply({ position, event });
+    const entry = table.apply({ position, event });
     entry.durable = entry.head;
   }
   const content = await writeMoment(
-    momentOf(sequence, book.all(), { lastEventAt: OPENED_AT, answers: new Map(), connections: new Map() }),
+    momentOf(sequence, table.all(), { lastEventAt: OPENED_AT, answers: new Map(), connections: new Map() }),
   );
   const { formatVersion = SNAPSHOT_FORMAT, ...otherwise } = different;
   const sealed = new SealedSnapshots({
@@ -44,7 +44,7 @@ async function snapshotAt(
   await sealed.save(0, { ...journal.records[sequence - 1]!, ...otherwise }, formatVersion, content);
 }
 
-/** The auctions as the journal has them at a position, by id. */
+/** The auctions at a position of the journal, by id. */
 function statesAt(position: number): Map<string, AuctionState> {
   const states = new Map<string, AuctionState>();
   for (const { sequence, kind, payload } of journal.records.slice(0, position)) {
@@ -55,22 +55,22 @@ function statesAt(position: number): Map<string, AuctionState> {
   return states;
 }
 
-async function begun(history = HISTORY) {
+async function start(history = HISTORY) {
   const { position, states } = await startingPoint(0, journal, snapshots, history);
   return { position, states: [...states] };
 }
 
-describe('where a gateway begins to read a journal', () => {
-  it('is the first record without a snapshot, and in a short journal', async () => {
-    expect(await begun()).toEqual({ position: 0, states: [] });
+describe('the point from which a gateway reads a journal', () => {
+  it('is the first record if there is no snapshot, or if the journal is short', async () => {
+    expect(await start()).toEqual({ position: 0, states: [] });
     await snapshotAt(head - 2 * HISTORY);
-    expect(await begun(Math.ceil(head / 4))).toEqual({ position: 0, states: [] });
+    expect(await start(Math.ceil(head / 4))).toEqual({ position: 0, states: [] });
   });
 
-  it('is the newest snapshot behind which there is a whole history, with the auctions of that moment', async () => {
+  it('is the newest snapshot with a full history after it, with the auctions of that time', async () => {
     await snapshotAt(head - 3 * HISTORY);
     await snapshotAt(head - 2 * HISTORY);
-    const { position, states } = await begun();
+    const { position, states } = await start();
     expect(position).toBe(head - 2 * HISTORY);
     const expected = statesAt(position);
     expect(states.length).toBeGreaterThan(3);
@@ -78,19 +78,19 @@ describe('where a gateway begins to read a journal', () => {
     expect(states).toHaveLength(expected.size);
   });
 
-  it('is the one before where the newest is too young, and the oldest where all are', async () => {
+  it('is an older snapshot if the newest is too recent, and the oldest if all are too recent', async () => {
     await snapshotAt(head - 2 * HISTORY);
     await snapshotAt(head - 1);
-    expect((await begun()).position).toBe(head - 2 * HISTORY);
+    expect((await start()).position).toBe(head - 2 * HISTORY);
     await snapshotAt(head - 3);
-    expect((await begun()).position).toBe(head - 3);
+    expect((await start()).position).toBe(head - 3);
   });
 
-  it('is no snapshot of another journal or another format', async () => {
+  it('is never a snapshot of another journal or another format', async () => {
     await snapshotAt(head - 3 * HISTORY);
     await snapshotAt(head - 2 * HISTORY, { hash: 'f'.repeat(64) });
-    expect((await begun()).position).toBe(head - 3 * HISTORY);
+    expect((await start()).position).toBe(head - 3 * HISTORY);
     await snapshotAt(head - 2 * HISTORY, { formatVersion: SNAPSHOT_FORMAT + 1 });
-    expect((await begun()).position).toBe(head - 3 * HISTORY);
+    expect((await start()).position).toBe(head - 3 * HISTORY);
   });
 });

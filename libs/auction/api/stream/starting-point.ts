@@ -10,12 +10,12 @@ import {
 import type { StartingPoint } from '../../stream/feed/feed.js';
 
 const FROM_THE_FIRST: StartingPoint = { position: 0, states: [] };
-/** Journals up to so many times the history are read from their first record rather than from a snapshot. */
+/** Journals up to this many times the history are read from their first record, not from a snapshot. */
 const SHORT = 4;
 
 /**
- * Where to begin reading: far enough back that the history of what happened lately is full at once, so that a gateway that
- * has just started can go on with connections of another.
+ * Where to begin reading: far enough back that the history of recent events is full, so that a gateway that has
+ * just started can resume connections of other gateways.
  */
 export async function startingPoint(
   shard: number,
@@ -38,7 +38,10 @@ export async function startingPoint(
   return best === undefined ? FROM_THE_FIRST : { position: best.sequence, states: statesIn(best) };
 }
 
-/** A gateway has no key to know a seal by: what is wrong here can lead its streams astray, and nothing is decided by them. */
+/**
+ * A gateway has no key to check a snapshot's seal. A wrong snapshot can only mislead its streams; no decision
+ * depends on it.
+ */
 function* statesIn(snapshot: Snapshot): Generator<AuctionState> {
   for (const entry of readMoment(sealedContent(snapshot)).entries)
     if (entry.durable !== undefined) yield entry.durable;

@@ -13,7 +13,7 @@ interface TimelinePage {
   readonly events: readonly NumberedEntry[];
 }
 
-/** What the reads over HTTP give, for a stream that begins with an auction which its feed does not hold. */
+/** Reads as over HTTP, for a subscription to an auction that is not in the feed's memory. */
 export class StreamArchive implements Archive {
   constructor(
     private readonly owners: OwnerRouter,
@@ -44,8 +44,8 @@ export class StreamArchive implements Archive {
     afterSeq: number,
     limit: number,
   ): Promise<TimelinePart | Refused> {
-    const asked = { auctionId, account, requestId: this.newRequestId() };
-    const reply = await this.timelines.page(asked, afterSeq, limit);
+    const wanted = { auctionId, account, requestId: this.newRequestId() };
+    const reply = await this.timelines.page(wanted, afterSeq, limit);
     if (reply.status !== 200) return refusedBy(reply);
     const { events: entries, status } = JSON.parse(payloadOf(reply) ?? '') as TimelinePage;
     return { entries, isOver: phaseOf(status) === 'COMPLETED' };

@@ -23,39 +23,39 @@ const NOW = '2026-11-20T12:00:00.000000000Z';
 let calls: Call[];
 let reply: Reply;
 
-/** Answers every command with what the test wants, and remembers how it was called. */
+/** Endpoints that give the reply of the test and record their calls. */
 class Endpoints {
   @Endpoint(submitQuote)
   submit(call: CallOf<typeof submitQuote>): Reply {
-    return this.take(call);
+    return this.record(call);
   }
 
   @Endpoint(reviseQuote)
   revise(call: CallOf<typeof reviseQuote>): Reply {
-    return this.take(call);
+    return this.record(call);
   }
 
   @Endpoint(withdrawQuote)
   withdraw(call: CallOf<typeof withdrawQuote>): Reply {
-    return this.take(call);
+    return this.record(call);
   }
 
   @Endpoint(withdrawAllQuotes)
   withdrawAll(call: CallOf<typeof withdrawAllQuotes>): Reply {
-    return this.take(call);
+    return this.record(call);
   }
 
   @Endpoint(preflightQuote)
   preflight(call: CallOf<typeof preflightQuote>): Reply {
-    return this.take(call);
+    return this.record(call);
   }
 
   @Endpoint(cancelAuction)
   cancel(call: CallOf<typeof cancelAuction>): Reply {
-    return this.take(call);
+    return this.record(call);
   }
 
-  private take(call: Call): Reply {
+  private record(call: Call): Reply {
     calls.push(call);
     return reply;
   }
@@ -94,7 +94,7 @@ const GOOD: readonly (readonly [StreamCommandName, JsonObject, JsonObject, JsonO
 ];
 
 describe('a command over a stream', () => {
-  it.each(GOOD)('%s is a call of the endpoint of that name', async (name, fields, path, body) => {
+  it.each(GOOD)('%s calls the endpoint of that name', async (name, fields, path, body) => {
     reply = { status: 201, body: '{"a":1}' };
     expect(await run(name, { ...fields, idempotency_key: 'key-1' })).toEqual({ status: 201, a: 1 });
     expect(calls).toMatchObject([
@@ -110,7 +110,7 @@ describe('a command over a stream', () => {
     expect(calls[0]?.overStream).not.toHaveProperty('notAfter');
   });
 
-  it.each(GOOD)('%s needs a key that keeps to the grammar', async (name, fields) => {
+  it.each(GOOD)('%s needs a valid idempotency key', async (name, fields) => {
     for (const key of [
       {},
       { idempotency_key: '' },
@@ -130,8 +130,15 @@ describe('a command over a stream', () => {
   });
 
   it.each([
-    ['the capability before all', 'quote.submit', { auction_id: 'x' }, [], 403, 'forbidden'],
-    ['of the endpoint', 'auction.cancel', { auction_id: 'x' }, ['auction:quote'], 403, 'forbidden'],
+    ['the capability first', 'quote.submit', { auction_id: 'x' }, [], 403, 'forbidden'],
+    [
+      'the capability of the endpoint',
+      'auction.cancel',
+      { auction_id: 'x' },
+      ['auction:quote'],
+      403,
+      'forbidden',
+    ],
     [
       'the ids before the body',
       'quote.revise',
@@ -141,21 +148,14 @@ describe('a command over a stream', () => {
       'invalid_auction_id',
     ],
     [
-      'one after the other',
+      'one id after the other',
       'quote.revise',
       { auction_id: AUCTION, quote_id: 'x', a: 1 },
       undefined,
       400,
       'invalid_quote_id',
     ],
-    [
-      'which must be there',
-      'quote.submit',
-      { ...terms, idempotency_key: 'k' },
-      undefined,
-      400,
-      'invalid_json',
-    ],
+    ['required ids', 'quote.submit', { ...terms, idempotency_key: 'k' }, undefined, 400, 'invalid_json'],
     [
       'the body before the key',
       'quote.submit',
@@ -165,7 +165,7 @@ describe('a command over a stream', () => {
       'invalid_json',
     ],
     [
-      'with no field too many',
+      'no unknown field',
       'quote.withdraw',
       { ...ids, idempotency_key: 'k', price_atoms: 5 },
       undefined,
@@ -173,7 +173,7 @@ describe('a command over a stream', () => {
       'invalid_json',
     ],
     [
-      'not even an id',
+      'no unknown id',
       'quote.submit',
       { ...ids, ...terms, idempotency_key: 'k' },
       undefined,
@@ -196,7 +196,7 @@ describe('a command over a stream', () => {
     expect(calls).toEqual([]);
   });
 
-  it('brings the time past which it is not to be decided, and leaves that to the owner', async () => {
+  it('passes not_after to the owner, which decides by it', async () => {
     const fields = { auction_id: AUCTION, ...terms, idempotency_key: 'k' };
     await run('quote.submit', { ...fields, not_after: '2020-01-01T00:00:00Z' });
     expect(calls[0]?.overStream).toEqual({
@@ -213,7 +213,7 @@ describe('a command over a stream', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('is refused here when it is late and no owner stores its answer', async () => {
+  it('after not_after is refused here if no owner stores its answer', async () => {
     const fields = { auction_id: AUCTION, price_atoms: 5, max_executable_quantity_atoms: 5 };
     expect(
       await run('quote.preflight', { ...fields, not_after: '2026-11-20T11:59:59.999999999Z' }),
@@ -226,7 +226,7 @@ describe('a command over a stream', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('that nothing answers is a fault of ours', async () => {
+  it('without an endpoint is an internal error', async () => {
     const none = new StreamCommands([], { newRequestId: () => 'request', now: () => NOW });
     const principal = { account_id: 'mia', roles: new Set<string>(), capabilities: new Set<string>() };
     await expect(
@@ -235,12 +235,12 @@ describe('a command over a stream', () => {
   });
 });
 
-describe('a command that is traced', () => {
+describe('the trace of a command', () => {
   const principal = { account_id: 'mia', roles: new Set<string>(), capabilities: new Set(['auction:quote']) };
   const call = { name: 'quote.submit', fields: {}, principal, connectionId: '' } as const;
   const ports = { newRequestId: () => 'request', now: () => NOW };
 
-  it('is a trace of its own, which tells how it was answered', async () => {
+  it('is its own, with the status and the code of the answer', async () => {
     const tracing = new RecordedTracing();
     const traced = new StreamCommands([new Endpoints()], { ...ports, tracing });
     reply = { status: 422, body: '{"error":"INVALID_PRICE_TICK","message":"no"}' };
@@ -255,7 +255,7 @@ describe('a command that is traced', () => {
     ]);
   });
 
-  it('ends where it goes wrong', async () => {
+  it('ends when the command fails', async () => {
     const tracing = new RecordedTracing();
     const none = new StreamCommands([], { ...ports, tracing });
     await expect(none.run(call)).rejects.toThrow();

@@ -14,7 +14,7 @@ export function streamMetrics(registry: Registry, feed: () => Feed): StreamMeter
   const registers = [registry];
   new Gauge({
     name: 'sotto_stream_journal_position',
-    help: 'The last journal record that streams have been told of, by shard',
+    help: 'The last journal record that streams were sent, by shard',
     labelNames: ['shard'],
     registers,
     collect() {
@@ -23,7 +23,7 @@ export function streamMetrics(registry: Registry, feed: () => Feed): StreamMeter
   });
   new Gauge({
     name: 'sotto_stream_stopped_shards',
-    help: 'Shards of which streams are told nothing more, because a record could not be read',
+    help: 'Shards that streams no longer follow, because a record could not be read',
     registers,
     collect() {
       this.set(feed().stoppedShards.length);

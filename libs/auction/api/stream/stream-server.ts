@@ -14,12 +14,12 @@ const BLIND = errorReply(503, 'auction_owner_unavailable');
 const TOO_MANY = errorReply(429, 'stream_connection_limit');
 const UNAUTHORIZED = errorReply(401, 'unauthorized');
 
-/** With what a handshake was let in. */
+/** The session and the socket of an accepted handshake. */
 export interface Admission extends Pick<Handshake, 'socket'>, ClientCredentials<Caller> {}
 
 type Connected = (ws: WebSocket, admission: Admission) => void;
 
-/** Takes handshakes of the stream, and gives their sockets to Nest, which has them opened. */
+/** Takes handshakes of the stream and passes their sockets to Nest, which opens them. */
 export class StreamServer {
   private connected: Connected | undefined;
 
@@ -28,12 +28,12 @@ export class StreamServer {
     private readonly sessions: Sessions<Caller>,
   ) {}
 
-  /** Everybody goes: to another gateway, if there is one. */
+  /** Closes all connections. Clients resume at another gateway. */
   drain(): Promise<void> {
     return this.sockets.drain();
   }
 
-  /** Who takes the sockets; until somebody does, nobody is let in. */
+  /** Sets who takes the sockets. Before that, handshakes are refused. */
   onConnected(connected: Connected): void {
     this.connected = connected;
   }
@@ -44,9 +44,9 @@ export class StreamServer {
     if (connected === undefined || hub.isDraining) return DRAINING;
     if (hub.isBlind) return BLIND;
     if (!hub.hasRoomFor(principal.account_id)) return TOO_MANY;
-    const known = this.sessions.checkOf(token)();
-    // It was good a moment ago; whoever has to be asked again by now will be, by the connection.
-    const session = known instanceof Promise ? { principal, expiresAt: Number.MAX_SAFE_INTEGER } : known;
+    const checked = this.sessions.checkOf(token)();
+    // The session was valid a moment ago. If it must be checked again, the connection does that.
+    const session = checked instanceof Promise ? { principal, expiresAt: Number.MAX_SAFE_INTEGER } : checked;
     if (typeof session === 'string') return UNAUTHORIZED;
     const isOpen = this.sockets.upgrade(request, socket, head, (ws) => {
       connected(ws, { socket, token, session });

@@ -1,7 +1,7 @@
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { hexKey, integer, listOf } from '#libs/platform/settings/setting-types.js';
 
-/** Of a process that serves streams. */
+/** Settings of a process that serves streams. */
 export const streamSettings = defineConfig({
   STREAM_KEYS: {
     schema: listOf(hexKey()),

@@ -3,8 +3,9 @@ import type { WebSocket } from 'ws';
 import type { Admission, StreamServer } from './stream-server.js';
 
 /**
- * Nest's WebSockets on the edge's handshakes. It opens no listener and no path of its own: what arrives has passed the checks of every
- * request and has a caller. Messages are not bound by name: connections read them strictly, in order and within bounds.
+ * Connects Nest's WebSockets to the gateway's handshakes. It opens no listener and no path: each socket has passed
+ * the checks of HTTP requests. Messages are not bound by name, because connections parse them strictly and in
+ * order.
  */
 export class StreamSocketAdapter implements WebSocketAdapter<StreamServer, WebSocket> {
   constructor(private readonly server: StreamServer) {}
@@ -21,7 +22,7 @@ export class StreamSocketAdapter implements WebSocketAdapter<StreamServer, WebSo
     // There are none.
   }
 
-  /** Before the listener is closed, which waits for every connection. */
+  /** Drains before the listener is closed, because closing waits for every connection. */
   close(server: StreamServer): Promise<void> {
     return server.drain();
   }

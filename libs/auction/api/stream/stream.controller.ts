@@ -13,7 +13,7 @@ export const streamEndpoint = endpoint({
   path: '/v1/stream',
   access: 'session',
   summary: 'Open the stream: a WebSocket handshake, see the AsyncAPI document',
-  answers: { 101: { description: 'The handshake is accepted; from here on `/asyncapi.json` tells.' } },
+  answers: { 101: { description: 'The handshake is accepted; `/asyncapi.json` describes what follows.' } },
   statuses: {
     426: ['upgrade_required'],
     429: ['stream_connection_limit'],
@@ -21,7 +21,7 @@ export const streamEndpoint = endpoint({
   },
 });
 
-/** Handshakes never come here: they are led past the endpoints. What does come is told what it should have been. */
+/** Handshakes bypass the endpoints. A request that comes here is answered that it must be a handshake. */
 @Injectable()
 export class StreamController {
   @Endpoint(streamEndpoint)
@@ -30,7 +30,7 @@ export class StreamController {
   }
 }
 
-/** `GET /v1/stream`, as Nest starts and stops it. */
+/** `GET /v1/stream`, as a gateway that Nest starts and stops. */
 @WebSocketGateway()
 export class StreamGateway implements OnGatewayConnection<WebSocket> {
   @WebSocketServer()
