@@ -2,15 +2,15 @@ import { MISMATCH, object, type Decoded, type Decoder, type JsonSchema } from '#
 import { atoms, enumOf, text } from '#libs/edge/decoding/decode-scalars.js';
 import { parseStrictText, type JsonObject } from '#libs/edge/decoding/strict-json.js';
 
-/** What every client message carries: what it is, and what its reply will be called. */
+/** A client message: its type, the id that its reply repeats, and its fields. */
 export interface ClientMessage {
   readonly type: string;
   readonly cmdId: string;
-  /** Undefined where the message is JSON, but not JSON as strict as ours. */
+  /** Undefined if the message is JSON but breaks the strict rules. */
   readonly fields: JsonObject | undefined;
 }
 
-/** No more subscriptions than these are looked for in `seen`. */
+/** The most subscriptions that `seen` may name. */
 const MAX_SEEN = 256;
 
 const seen: Decoder<Readonly<Record<string, number>>> = {
@@ -27,7 +27,7 @@ const seen: Decoder<Readonly<Record<string, number>>> = {
   }),
 };
 
-/** The messages that concern the connection itself, without `type` and `cmd_id`. */
+/** Messages about the connection itself, without `type` and `cmd_id`. */
 export const CONTROL_MESSAGES = {
   hello: object({
     optional: {
@@ -46,7 +46,7 @@ export const CONTROL_MESSAGES = {
   bye: object({}),
 } as const satisfies Record<string, Decoder<object>>;
 
-/** The commands; their fields are those of the endpoint of the same name, the ids of its path among them. */
+/** The commands. Their fields are those of the endpoint of the same name, including the ids of its path. */
 export const COMMAND_MESSAGES = [
   'quote.submit',
   'quote.revise',
@@ -75,19 +75,19 @@ export function isControl(type: string): type is ControlName {
 
 const cmdId = text({ minLength: 1, maxLength: 64, printable: true });
 
-/** Undefined for what is no message at all, so that there is nobody to answer. */
+/** Undefined for a frame that is no message, so that there is nothing to reply to. */
 export function readMessage(frame: string): ClientMessage | undefined {
   const strict = parseStrictText(frame);
   const value: unknown = strict.ok ? strict.value : lenient(frame);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const { type, cmd_id: given, ...fields } = value as Record<string, unknown>;
-  const id = cmdId.decode(given);
+  const { type, cmd_id: givenId, ...fields } = value as Record<string, unknown>;
+  const id = cmdId.decode(givenId);
   if (id === MISMATCH) return undefined;
   const name = typeof type === 'string' ? type : '';
   return { type: name, cmdId: id, fields: strict.ok ? (fields as JsonObject) : undefined };
 }
 
-/** Only to find the name of a message that will be refused. */
+/** Only finds the id of a message that will be refused. */
 function lenient(frame: string): unknown {
   try {
     return JSON.parse(frame) as unknown;

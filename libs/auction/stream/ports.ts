@@ -12,14 +12,14 @@ export interface CommandCall {
   readonly connectionId: string;
 }
 
-/** As over HTTP. */
+/** The same answer as over HTTP. */
 export interface CommandAnswer {
   readonly status: number;
   /** JSON text. */
   readonly body: string;
 }
 
-/** Takes the same way as the endpoint of the same name, to the same buckets and the same table of answers. */
+/** Runs commands like the endpoints of the same names, with the same token buckets and stored replies. */
 export interface Commands {
   run(call: CommandCall): Promise<CommandAnswer>;
 }
@@ -29,21 +29,21 @@ export interface Refused {
   readonly error: string;
 }
 
-/** The answer may lag: an auction that is over may still be open in it. */
+/** The answer may lag: an auction that is over may still look open. */
 export interface TimelinePart {
   readonly entries: readonly NumberedEntry[];
-  /** Whether the auction is over for the account as far as this goes. */
+  /** Whether the auction is over for the account in this answer. */
   readonly isOver: boolean;
 }
 
-/** What is not, or not yet, in the feed's memory. */
+/** Reads of auctions that are not in the feed's memory, or not yet. */
 export interface Archive {
   /** The account's view as JSON text, and whether the auction is over for it. */
   view(
     account: string,
     auctionId: string,
   ): Promise<{ readonly text: string; readonly isOver: boolean } | Refused>;
-  /** The next entries of the account's timeline after `afterSeq`: as many as asked for, or all there are. */
+  /** The next entries of the account's timeline after `afterSeq`: as many as asked for, or all that exist. */
   events(
     account: string,
     auctionId: string,
@@ -60,7 +60,7 @@ export interface WatchedConnection {
   readonly graceMillis: number | undefined;
 }
 
-/** Reports to the owners which connections are here, so that they know whose quotes are to go. */
+/** Reports the connections of this gateway to the owners, so that they know whose quotes to withdraw. */
 export interface Presence {
   here(connection: WatchedConnection): void;
   gone(connection: WatchedConnection, how: 'BYE' | 'LOST'): void;

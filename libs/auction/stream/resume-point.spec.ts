@@ -17,7 +17,8 @@ const mark: fc.Arbitrary<SubscriptionMark> = fc
     isOver: fc.boolean(),
     told: fc.option(small, { nil: undefined }),
   })
-  // Of all auctions nothing is told from before, and what is counts nothing behind its base.
+  // A subscription to all auctions has no earlier entries to send. One that is still being sent them counts no
+  // events after `base`.
   .map((one) => (one.channel === 'auction' ? one : { ...one, auctionId: undefined, told: undefined }))
   .map((one) => (one.told === undefined ? one : { ...one, sent: 0 }));
 
@@ -34,7 +35,7 @@ function pointWith(marks: fc.Arbitrary<SubscriptionMark[]>): fc.Arbitrary<Resume
 
 const anyPoint = pointWith(fc.array(mark, { maxLength: 64, size: 'max' }));
 
-it('a resume point is read as it was written', () => {
+it('a resume point is decoded exactly as it was encoded', () => {
   fc.assert(
     fc.property(anyPoint, (point) => {
       expect(resumePoints.decode(resumePoints.encode(point))).toEqual(point);
@@ -42,13 +43,13 @@ it('a resume point is read as it was written', () => {
   );
 });
 
-it('a resume point is as long as its number of subscriptions makes it, whatever stands in it', () => {
+it('the length of a resume point depends only on its number of subscriptions', () => {
   const lengths = new Map<number, Set<number>>();
   fc.assert(
     fc.property(anyPoint, (point) => {
-      const rooms = Math.ceil(point.subscriptions.length / 8);
-      const seen = lengths.get(rooms) ?? new Set();
-      lengths.set(rooms, seen.add(resumePoints.encode(point).length));
+      const steps = Math.ceil(point.subscriptions.length / 8);
+      const seen = lengths.get(steps) ?? new Set();
+      lengths.set(steps, seen.add(resumePoints.encode(point).length));
     }),
     { numRuns: 300 },
   );

@@ -2,46 +2,49 @@ import type { ResumePointCodec } from '#libs/socket/resume-token.js';
 
 export type Channel = 'auctions' | 'auction';
 
-/** A subscription as far as it has been told: `base` stands before the journal position in delivery, `sent` counts behind it. */
+/**
+ * The progress of a subscription. `base` is its `seq` before the journal position in delivery; `sent` counts the
+ * events after that.
+ */
 export interface SubscriptionMark {
   readonly number: number;
   readonly channel: Channel;
   readonly auctionId: string | undefined;
   readonly base: number;
   readonly sent: number;
-  /** False while its snapshot, or what it missed before, was still on its way: then it can only begin anew. */
+  /** False until its snapshot and the entries it missed were sent. Then it can only start again. */
   readonly isComplete: boolean;
-  /** The auction was over for the account before the subscription began: nothing will come. */
+  /** The auction was over for the account before the subscription began, so no events will come. */
   readonly isOver: boolean;
-  /** While it is told what it missed before it began: up to which entry of the timeline that is. */
+  /** While it is sent the entries it missed: the last one sent. */
   readonly told: number | undefined;
 }
 
-/** All that another gateway needs to go on with a connection. */
+/** All that another gateway needs to resume a connection. */
 export interface ResumePoint {
   readonly connectionId: string;
   readonly attachment: number;
-  /** By shard, the last journal position of which everything was sent. */
+  /** By shard, the last journal position up to which everything was sent. */
   readonly positions: readonly number[];
-  /** Events that were sent behind these positions without a token of their own came out of this shard; see ResumeCursor. */
+  /** The shard of all events that were sent after these positions without a token of their own; see ResumeCursor. */
   readonly tokenlessShard: number;
   readonly nextNumber: number;
   readonly subscriptions: readonly SubscriptionMark[];
 }
 
-/** Instead of a shard: every event after the token has one of its own. */
+/** No tokenless shard: every event after the token has a token of its own. */
 export const NO_SHARD = 255;
 
 const UUID_BYTES = 16;
 const NO_UUID = '00000000-0000-0000-0000-000000000000';
-/** Tokens grow in steps of so many subscriptions. */
+/** The length of tokens grows in steps of this many subscriptions. */
 const STEP = 8;
 const HEAD_BYTES = UUID_BYTES + 8 + 1 + 1;
 const MARK_BYTES = 4 + 1 + UUID_BYTES + 8 + 4;
 const FLAGS = { auction: 1, complete: 2, over: 4, behind: 8 } as const;
 const MOST = 2 ** 32 - 1;
 
-/** Numbers have fixed widths, so the length tells the number of subscriptions, in steps, and nothing else. */
+/** Numbers have fixed widths, so the length shows only the number of subscriptions, in steps. */
 export const resumePoints: ResumePointCodec<ResumePoint> = { encode, decode };
 
 function encode(point: ResumePoint): Buffer {
@@ -59,15 +62,16 @@ function encode(point: ResumePoint): Buffer {
     at = bytes.writeUInt8(flagsOf(mark), at);
     at = writeUuid(bytes, mark.auctionId ?? NO_UUID, at);
     at = bytes.writeDoubleBE(mark.base, at);
-    // Nothing has been sent behind `base` of what is told from before.
+    // A subscription that is still sent earlier entries has no events after `base`, so one field holds either
+    // number.
     at = bytes.writeUInt32BE(Math.min(mark.told ?? mark.sent, MOST), at);
   }
   return bytes;
 }
 
 function sizeOf(positions: number, subscriptions: number): number {
-  const rooms = Math.ceil(subscriptions / STEP) * STEP;
-  return HEAD_BYTES + 8 * positions + 4 + 2 + MARK_BYTES * rooms;
+  const padded = Math.ceil(subscriptions / STEP) * STEP;
+  return HEAD_BYTES + 8 * positions + 4 + 2 + MARK_BYTES * padded;
 }
 
 function decode(bytes: Buffer): ResumePoint {
@@ -87,16 +91,16 @@ function decode(bytes: Buffer): ResumePoint {
 function readMark(bytes: Buffer, at: number): SubscriptionMark {
   const flags = bytes.readUInt8(at + 4);
   const isAuction = (flags & FLAGS.auction) !== 0;
-  const isBehind = (flags & FLAGS.behind) !== 0;
-  const behindId = at + 5 + UUID_BYTES;
-  const count = bytes.readUInt32BE(behindId + 8);
+  const isCatchingUp = (flags & FLAGS.behind) !== 0;
+  const afterId = at + 5 + UUID_BYTES;
+  const count = bytes.readUInt32BE(afterId + 8);
   return {
     number: bytes.readUInt32BE(at),
     channel: isAuction ? 'auction' : 'auctions',
     auctionId: isAuction ? readUuid(bytes, at + 5) : undefined,
-    base: bytes.readDoubleBE(behindId),
-    sent: isBehind ? 0 : count,
-    told: isBehind ? count : undefined,
+    base: bytes.readDoubleBE(afterId),
+    sent: isCatchingUp ? 0 : count,
+    told: isCatchingUp ? count : undefined,
     isComplete: (flags & FLAGS.complete) !== 0,
     isOver: (flags & FLAGS.over) !== 0,
   };

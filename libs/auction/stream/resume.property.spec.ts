@@ -64,7 +64,7 @@ const anyPlay = fc.record({
   account: fc.constantFrom('mia', 'olga'),
   isLazy: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.constant(false)),
   size: fc.integer({ min: 20, max: 48 }),
-  /** What there is before anything else happens. */
+  /** The subscriptions before the first step. */
   subscriptions: fc.nat({ max: 3 }),
   steps: fc.array(anyStep, { minLength: 30, maxLength: 140, size: 'max' }),
 });
@@ -92,13 +92,13 @@ class Stage {
     for (let made = 0; made < subscriptions; made += 1) this.client.subscribe(undefined, undefined);
     const ids = this.world.idsOf(uuidNamed(account));
     for (const step of steps) {
-      await this.make(step, ids);
+      await this.run(step, ids);
       await settled();
     }
     await this.finish();
   }
 
-  /** Everything is written and taken in, and the client has read it all. */
+  /** Writes and delivers everything that is left, and lets the client read it all. */
   private async finish(): Promise<void> {
     for (const number of SHARDS) this.world.write(number, ALL);
     this.world.lags.fill(0);
@@ -122,7 +122,7 @@ class Stage {
     for (const one of this.gateways) await one.stop();
   }
 
-  private async make(step: Step, ids: readonly string[]): Promise<void> {
+  private async run(step: Step, ids: readonly string[]): Promise<void> {
     const { client, world, gateways, clock } = this;
     switch (step.do) {
       case 'write':
@@ -158,7 +158,7 @@ class Stage {
   }
 }
 
-/** Everything that comes now and then comes often. */
+/** Limits under which rare events happen often. */
 const OFTEN = {
   subscriptions: 4,
   snapshotPart: 4,
@@ -170,19 +170,22 @@ const OFTEN = {
   expiryNoticeMillis: 0,
   catchUpMillis: 1e9,
 };
-/** Machines that do other things at the same time take their time. */
+/** Slow machines need more time. */
 jest.setTimeout(120_000);
 
 const RUNS = 100;
 const ROUNDS = 6;
 interface Outcome {
-  /** Plays may come to these; each is a case of its own in subscriptions.spec or resumption.spec. */
+  /** Reasons that plays may reach; each is tested in subscriptions.spec or resumption.spec. */
   readonly resyncs: readonly string[];
-  /** Plays come to these and no others. */
+  /** Close codes that plays must reach, and no others. */
   readonly closes: readonly number[];
 }
 
-/** Of all plays together, which may take more of them than one round has. How often histories were read. */
+/**
+ * Checks the outcome of all plays, with more rounds if one round does not reach every code. Returns how often
+ * histories were read.
+ */
 async function expectOfPlays(expected: Outcome, options: (play: Play) => GatewayOptions): Promise<number> {
   const resyncs = new Set<string>();
   const closes = new Set<number>();
@@ -205,32 +208,32 @@ async function expectOfPlays(expected: Outcome, options: (play: Play) => Gateway
   return recalls;
 }
 
-describe('whoever resumes with its latest token and what it has seen', () => {
+describe('a client that resumes with its latest token and the last seq it has seen', () => {
   it('is continued exactly at any gateway, while history and buffers suffice', async () => {
-    // A snapshot can still be on its way when a connection ends.
+    // A snapshot can be incomplete when a connection ends.
     const expected = { resyncs: ['SNAPSHOT_INCOMPLETE'], closes: [] };
     await expectOfPlays(expected, () => ({ limits: OFTEN }));
   });
 
-  it('is continued exactly at gateways that are told older ends than others', async () => {
+  it('is continued exactly at gateways that are told older journal heads than others', async () => {
     const expected = { resyncs: ['SNAPSHOT_INCOMPLETE'], closes: [] };
     await expectOfPlays(expected, () => ({ limits: OFTEN, isToldOldEnds: true }));
   });
 
-  it('is told the present, and goes on from there, when its buffer overflows', async () => {
+  it('gets the present state and continues from it when its buffer overflows', async () => {
     const expected = { resyncs: ['SNAPSHOT_INCOMPLETE', 'SLOW_READER'], closes: [4431] };
     await expectOfPlays(expected, ({ size }) => ({
       limits: { ...OFTEN, bufferedMessages: size, overflowMillis: 40 },
     }));
   });
 
-  it('is continued exactly when its gateway has forgotten what it missed', async () => {
+  it('is continued exactly when its gateway has forgotten what the client missed', async () => {
     const expected = { resyncs: ['SNAPSHOT_INCOMPLETE'], closes: [] };
     const options = (): GatewayOptions => ({ history: 3, limits: { ...OFTEN, historyPageEvents: 3 } });
     expect(await expectOfPlays(expected, options)).toBeGreaterThan(RUNS);
   });
 
-  it('has lost nothing in the end, whatever is slow, forgotten, or away for too long', async () => {
+  it('has lost nothing in the end, whatever is slow, forgotten or away for too long', async () => {
     const resyncs = ['SNAPSHOT_INCOMPLETE', 'SLOW_READER', 'HISTORY_GONE'];
     await expectOfPlays({ resyncs, closes: [4431, 4503] }, ({ size }) => ({
       history: 2 * size,

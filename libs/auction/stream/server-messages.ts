@@ -1,6 +1,6 @@
 import type { Channel } from './resume-point.js';
 
-/** All that a client may be told, by the name in `type`. The interface document describes each of them. */
+/** All messages to clients, by `type`. The interface document describes each of them. */
 export const SERVER_MESSAGES = [
   'welcome',
   'subscribed',
@@ -45,7 +45,7 @@ export function reject(cmdId: string, refusal: StreamRefusal): string {
   return message('reject', { cmd_id: cmdId, ...refusal });
 }
 
-/** `members` are those that all subscriptions share, as JSON text. */
+/** `members` is JSON text that all subscriptions share. */
 export function eventMessage(subscriptionId: string, seq: number, members: string, token?: string): string {
   const end = token === undefined ? '}' : `,"resume_token":"${token}"}`;
   return `{"type":"event","subscription_id":"${subscriptionId}","seq":${seq},${members}${end}`;

@@ -49,8 +49,8 @@ function lastOf(socket: TestSocket): unknown {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-describe('all connections of a gateway', () => {
-  it('are counted by account, and a place is free again when one has ended', async () => {
+describe('the connections of a gateway', () => {
+  it('are counted by account, and one that ends makes room for another', async () => {
     const { hub } = await opened();
     const [[, first]] = [await connected(hub, 'mia'), await connected(hub, 'mia')];
     expect([hub.size, hub.hasRoomFor('mia'), hub.hasRoomFor('max')]).toEqual([2, false, true]);
@@ -58,7 +58,7 @@ describe('all connections of a gateway', () => {
     expect([hub.size, hub.hasRoomFor('mia')]).toEqual([1, true]);
   });
 
-  it('are looked after several times a second', async () => {
+  it('have their sessions checked several times a second', async () => {
     const revoked = new Set<string>();
     const checkOf = (token: string) => (): SessionOutcome<Caller> =>
       revoked.has(token) ? 'unauthorized' : sessionOf(token);
@@ -71,7 +71,7 @@ describe('all connections of a gateway', () => {
     expect(socket.closedWith).toBe(4401);
   });
 
-  it('are not blamed for what was not heard while the gateway itself stood still', async () => {
+  it('are not closed for silence while the gateway itself was suspended', async () => {
     const { hub } = await opened();
     const [socket] = await connected(hub, 'mia');
     await pass(20_000);
@@ -82,7 +82,7 @@ describe('all connections of a gateway', () => {
     expect(socket.closedWith).toBe(4408);
   });
 
-  it('do not suffer from one that fails', async () => {
+  it('are not affected by one that fails', async () => {
     const broken = (token: string): ReturnType<typeof sessionOf> => {
       if (token === 'max') throw new Error('no');
       return sessionOf(token);
@@ -100,7 +100,7 @@ describe('all connections of a gateway', () => {
     expect(gateway.faults).toHaveLength(1);
   });
 
-  it('are told to go when the gateway goes, and are gone when it is over', async () => {
+  it('get goaway when the gateway drains, and are cut when the time is over', async () => {
     const { hub } = await opened();
     const [[leaving, connection], [staying]] = [await connected(hub, 'mia'), await connected(hub, 'max')];
     const drained = hub.drain(1_000);
@@ -118,7 +118,7 @@ describe('all connections of a gateway', () => {
     expect([leaving.isCut, staying.isCut]).toEqual([false, true]);
   });
 
-  it('that answer the close are not cut off, and are not waited for behind that', async () => {
+  it('are not cut and not waited for once they have answered the close', async () => {
     const { hub } = await opened();
     const [socket, connection] = await connected(hub, 'mia');
     const drained = hub.drain(500);
@@ -130,7 +130,7 @@ describe('all connections of a gateway', () => {
     expect(socket.isCut).toBe(false);
   });
 
-  it('get the answers to what they said before the end, and are not heard behind it', async () => {
+  it('get the answers to earlier commands during a drain, and later commands are not read', async () => {
     const answers: (() => void)[] = [];
     const run = (): Promise<{ status: number; body: string }> =>
       new Promise((resolve) => answers.push(() => resolve({ status: 200, body: '{}' })));
@@ -155,7 +155,7 @@ describe('all connections of a gateway', () => {
     expect(texts.flatMap(({ cmd_id: id }) => id ?? [])).toContain('early');
   });
 
-  it('are not waited for longer than a moment, however long an answer takes', async () => {
+  it('are not waited for longer than the limit, however long an answer takes', async () => {
     const run = (): Promise<never> => new Promise(() => undefined);
     const { hub } = await opened({ ports: { commands: { run } } });
     const [socket, connection] = await connected(hub, 'mia');
@@ -168,7 +168,7 @@ describe('all connections of a gateway', () => {
     expect(socket.isCut).toBe(true);
   });
 
-  it('are told to go elsewhere, once, when a journal cannot be followed any more, and are served on', async () => {
+  it('get goaway once when a journal can no longer be followed, and stay open', async () => {
     const { hub, gateway } = await opened();
     const [socket] = await connected(hub, 'mia');
     await pass(500);

@@ -6,7 +6,7 @@ import type { Subscription } from './subscriptions/subscription.js';
 
 export type StreamHub = ConnectionHub<Caller, Subscription>;
 
-/** All connections of one gateway's stream. They are asked to go when the feed cannot follow a shard any more. */
+/** All connections of one gateway's stream. They get `goaway` when the feed can no longer follow a shard. */
 export function openStreamHub(ports: StreamPorts, connectionsPerAccount: number): StreamHub {
   const { feed, meter, clock, onFault } = ports;
   let stoppedShards = 0;

@@ -4,24 +4,24 @@ import { type Decoder, MISMATCH } from '#libs/edge/decoding/decode.js';
 import type { IdKind } from '#libs/edge/endpoint.js';
 import { SHARDS } from '../protocol/routing.js';
 
-/** What else one connection of the auctions' stream may hold, ask for, or keep waiting. */
+/** Limits of one connection to the auctions' stream. */
 export interface StreamLimits extends ConnectionLimits {
   readonly subscriptions: number;
-  /** A second, and at once. Unsubscribing needs no limit of its own. */
+  /** Per second, and at once. Unsubscribing needs no limit of its own. */
   readonly subscribesPerSecond: number;
   readonly maxGraceMillis: number;
   readonly snapshotPart: number;
-  /** Earlier entries that are read at once for a subscription with `after_seq`. */
+  /** How many earlier entries are read at once for a subscription with `after_seq`. */
   readonly timelinePage: number;
-  /** Events between two tokens, and the time between them. */
+  /** The most events between two tokens, and the longest time. */
   readonly tokenEvents: number;
   readonly tokenMillis: number;
-  /** How long a resumed connection waits until this gateway is as far as the earlier one, and the like. */
+  /** How long a resumed connection waits for this gateway to catch up with the earlier one. */
   readonly catchUpMillis: number;
-  /** What is read at once, for one connection, of what the feed has forgotten. */
+  /** How much is read at once, for one connection, of the history that the feed has forgotten. */
   readonly historyPageEvents: number;
   readonly historyPageBytes: number;
-  /** Connections for which that is done at the same time. */
+  /** How many connections do that at the same time. */
   readonly recallsAtOnce: number;
 }
 
@@ -46,13 +46,13 @@ function isOfAShard(id: string): boolean {
   return isUuid(id) && id.charCodeAt(0) < 0x30 + SHARDS;
 }
 
-/** The id of an auction or a quote within a body: a canonical UUID whose first digit names one of the shards. */
+/** The id of an auction or quote in a body: a canonical UUID whose first digit is a shard. */
 export const shardId: Decoder<string> = {
   decode: (value) => (typeof value === 'string' && isOfAShard(value) ? value : MISMATCH),
   describe: () => ({ ...uuid.describe(), pattern: SHARD_UUID }),
 };
 
-/** The same within a path. */
+/** The same in a path. */
 export function shardUuid(fault: string): IdKind {
   return { fault, accepts: isOfAShard, describe: () => shardId.describe() };
 }

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 describe('a command', () => {
-  it('is done in the name of the session and the connection, and answered with what came of it', async () => {
+  it('runs for the session and the connection, and is answered with its result', async () => {
     const calls: CommandCall[] = [];
     const run = (call: CommandCall): Promise<{ status: number; body: string }> => {
       calls.push(call);
@@ -48,12 +48,12 @@ describe('a command', () => {
       { status: 409, body: '{"error":"quote_already_active"}' },
       { type: 'reject', status: 409 },
     ],
-  ])('that ends with %j is told so', async (answer, heard) => {
+  ])('that ends with %j is answered so', async (answer, heard) => {
     const chat = await greetedChat(clock, { ports: { commands: { run: () => Promise.resolve(answer) } } });
     expect(await chat.say('auction.cancel')).toMatchObject([{ cmd_id: 'c2', ...heard }]);
   });
 
-  it('that was said before `bye` is answered before it', async () => {
+  it('before `bye` is answered before it', async () => {
     let answer: () => void = () => undefined;
     const run = (): Promise<{ status: number; body: string }> =>
       new Promise((resolve) => {
@@ -72,7 +72,7 @@ describe('a command', () => {
     expect(chat.closedWith).toBe(1000);
   });
 
-  it('that fails is a fault of ours, and the connection goes on', async () => {
+  it('that fails is answered 500, and the connection goes on', async () => {
     const gateway = await openGateway(clock, {
       ports: { commands: { run: () => Promise.reject(new Error('no')) } },
     });
@@ -90,26 +90,26 @@ describe('a command', () => {
       [{ type: 'reject', status: 503, error: 'owner_routing_unavailable' }],
       undefined,
     ],
-  ])('is not done under a session that is %s', async (outcome, heard, code) => {
+  ])('is not run under a session that is %s', async (outcome, heard, code) => {
     let runs = 0;
     const run = (): Promise<never> => {
       runs += 1;
-      return Promise.reject(new Error('it was done'));
+      return Promise.reject(new Error('it was run'));
     };
-    let standing: SessionOutcome<Caller> = sessionOf('mia');
+    let current: SessionOutcome<Caller> = sessionOf('mia');
     const chat = await greetedChat(clock, {
-      ports: { commands: { run }, sessions: { checkOf: () => () => standing } },
+      ports: { commands: { run }, sessions: { checkOf: () => () => current } },
     });
-    standing = outcome;
+    current = outcome;
     expect(await chat.say('quote.submit')).toMatchObject(heard);
     expect([chat.closedWith, runs]).toEqual([code, 0]);
   });
 
-  it('is not begun for a connection that has gone while its session was being asked for', async () => {
+  it('is not run for a connection that ended while its session was checked', async () => {
     let runs = 0;
     const run = (): Promise<never> => {
       runs += 1;
-      return Promise.reject(new Error('it was done'));
+      return Promise.reject(new Error('it was run'));
     };
     const check = (): Promise<SessionOutcome<Caller>> => Promise.resolve(sessionOf('mia'));
     const chat = await greetedChat(clock, {
@@ -121,7 +121,7 @@ describe('a command', () => {
     expect(runs).toBe(0);
   });
 
-  it('waits with all that is said behind it while too many are in work', async () => {
+  it('waits, with all later messages, while too many commands are running', async () => {
     const answers: (() => void)[] = [];
     const run = (): Promise<{ status: number; body: string }> =>
       new Promise((resolve) => {
@@ -130,8 +130,8 @@ describe('a command', () => {
         });
       });
     const chat = await greetedChat(clock, { limits: { requestsInFlight: 2 }, ports: { commands: { run } } });
-    for (let said = 0; said < 5; said += 1) {
-      chat.connection.onText(JSON.stringify({ type: 'quote.submit', cmd_id: `q${said}` }));
+    for (let sent = 0; sent < 5; sent += 1) {
+      chat.connection.onText(JSON.stringify({ type: 'quote.submit', cmd_id: `q${sent}` }));
     }
     chat.connection.onText('{"type":"ping","cmd_id":"p"}');
     await settled();

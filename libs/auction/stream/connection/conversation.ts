@@ -27,9 +27,9 @@ export function openConnection(
   );
 }
 
-/** What is said over one connection of the auctions' stream: `hello` and its welcome, then everything else. */
+/** The messages of one connection to the auctions' stream: `hello` and its welcome, then everything else. */
 class Conversation implements ConnectionProtocol<Subscription> {
-  /** From the welcome on. */
+  /** Set by the welcome. */
   private handler: MessageHandler | undefined;
 
   constructor(
@@ -95,7 +95,7 @@ class Conversation implements ConnectionProtocol<Subscription> {
     });
   }
 
-  /** Everything from here on happens at one moment, so that the feed stands still. */
+  /** All of this happens without waiting, so that the feed does not move meanwhile. */
   private welcome(cmdId: string, greeting: Greeting): void {
     const { connection, ports } = this;
     const { resumed, error } = greeting;
@@ -117,7 +117,7 @@ class Conversation implements ConnectionProtocol<Subscription> {
         subscriptions,
         ...(error === undefined ? {} : { resume_error: error }),
       });
-    // Rendered when it leaves: by then it is known when the session ends.
+    // Rendered when it leaves, because the end of the session is known only then.
     connection.send({ size: 0, render });
     if (resumed !== undefined) table.resume(resumed.point, resumed.broken, resumed.history);
   }

@@ -16,8 +16,8 @@ beforeEach(() => {
   clock = new SteppedClock();
 });
 
-describe('the greeting', () => {
-  it('names the connection and says how it will be', async () => {
+describe('hello', () => {
+  it("is answered with the connection's id and its limits", async () => {
     const chat = new Chat(await openGateway(clock), 'mia');
     expect(await chat.say('hello')).toEqual([
       {
@@ -33,7 +33,7 @@ describe('the greeting', () => {
     ]);
   });
 
-  it('comes first: anything else ends the connection', async () => {
+  it('must come first: any other message ends the connection', async () => {
     const gateway = await openGateway(clock);
     for (const type of ['ping', 'subscribe', 'quote.submit', 'welcome', '']) {
       const chat = new Chat(gateway, 'mia');
@@ -42,7 +42,7 @@ describe('the greeting', () => {
     }
   });
 
-  it('is said once', async () => {
+  it('may come only once', async () => {
     const chat = await greetedChat(clock);
     expect(await chat.say('hello')).toEqual([rejected(400, 'invalid_request', 'c2')]);
     expect(chat.closedWith).toBeUndefined();
@@ -55,7 +55,7 @@ describe('the greeting', () => {
     [{ cancel_on_disconnect: {} }, 'invalid_json'],
     [{ anything: true }, 'invalid_json'],
     [{ cancel_on_disconnect: { grace_ms: 30_001 } }, 'invalid_request'],
-  ])('may be said again when it cannot be obeyed: %j', async (hello, error) => {
+  ])('may be sent again if it was invalid: %j', async (hello, error) => {
     const chat = new Chat(await openGateway(clock), 'mia');
     expect(await chat.say('hello', hello)).toEqual([rejected(400, error)]);
     expect(await chat.say('hello', { cancel_on_disconnect: { grace_ms: 30_000 } })).toMatchObject([
@@ -63,7 +63,7 @@ describe('the greeting', () => {
     ]);
   });
 
-  it('has ten seconds', async () => {
+  it('must come within ten seconds', async () => {
     const chat = new Chat(await openGateway(clock), 'mia');
     clock.pass(9_999);
     await chat.say('hello', { anything: true });
@@ -74,7 +74,7 @@ describe('the greeting', () => {
     expect(chat.closedWith).toBe(4400);
   });
 
-  it('keeps what is said before it is answered, in order, and reads nothing more meanwhile', async () => {
+  it('delays the messages sent before its answer, keeps their order, and pauses the socket', async () => {
     const chat = new Chat(await openGateway(clock), 'mia');
     for (const frame of ['hello', 'subscribe', 'ping']) {
       const fields = frame === 'subscribe' ? { channel: 'auctions' } : {};
@@ -90,7 +90,7 @@ describe('the greeting', () => {
   it.each([
     ['INVALID', new ResumeTokens(['22'.repeat(32)], resumePoints, TEST_LIFE)],
     ['EXPIRED', new ResumeTokens([TEST_KEY], resumePoints, TEST_LIFE)],
-  ])('begins anew with a token that is %s', async (error, tokens) => {
+  ])('starts a new connection if its token is %s', async (error, tokens) => {
     const chat = new Chat(await openGateway(clock), 'mia');
     const now = Number(clock.epochNanos() / 1_000_000n);
     const point = {
@@ -101,15 +101,15 @@ describe('the greeting', () => {
       nextNumber: 1,
       subscriptions: [],
     };
-    const given = tokens.seal(point, 'mia', now - DAY - 1);
-    expect(await chat.hello({ resume_token: given })).toMatchObject({
+    const sealed = tokens.seal(point, 'mia', now - DAY - 1);
+    expect(await chat.hello({ resume_token: sealed })).toMatchObject({
       resumed: false,
       resume_error: error,
       subscriptions: [],
     });
   });
 
-  it('waits for a gateway that is behind, and sends the client on when that takes too long', async () => {
+  it('waits for a gateway that lags, and closes the connection if that takes too long', async () => {
     const ahead = await greetedChat(clock);
     await ahead.say('subscribe', { channel: 'auctions' });
     const tokens = new ResumeTokens([TEST_KEY], resumePoints, TEST_LIFE);
@@ -134,14 +134,14 @@ describe('the greeting', () => {
     expect(chat.closedWith).toBe(4503);
   });
 
-  it('is not told twice at what pace the other side may talk', async () => {
+  it('is limited by the buffer of unread answers', async () => {
     const chat = new Chat(
       await openGateway(clock, { limits: { bufferedMessages: 20 } }),
       'mia',
       new TestSocket(true),
     );
-    for (let said = 0; said < 30; said += 1) {
-      chat.connection.onText(JSON.stringify({ type: 'hello', cmd_id: `c${said}`, anything: true }));
+    for (let sent = 0; sent < 30; sent += 1) {
+      chat.connection.onText(JSON.stringify({ type: 'hello', cmd_id: `c${sent}`, anything: true }));
     }
     expect(chat.closedWith).toBe(4431);
   });

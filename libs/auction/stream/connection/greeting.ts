@@ -21,11 +21,11 @@ export interface Resumed {
   readonly point: ResumePoint;
   readonly seen: Seen;
   readonly history: HistoryCatchUp;
-  /** Which of its subscriptions cannot be continued. */
+  /** The subscriptions that cannot be continued. */
   readonly broken: Broken;
 }
 
-/** Begins a connection or resumes one. Undefined when this gateway is too far behind to resume it. */
+/** Starts a connection or resumes one. Undefined if this gateway lags too far to resume it. */
 export async function greet(
   hello: Control<'hello'>,
   account: string,
@@ -34,7 +34,7 @@ export async function greet(
   const { tokens, clock } = ports;
   const now = clock.epochNanos();
   const graceMillis = hello.cancel_on_disconnect?.grace_ms;
-  // Of two sockets that resume one connection the later one is the connection, whichever gateways they are at.
+  // If two sockets resume one connection, the one with the higher attachment wins, at whichever gateways they are.
   const attachment = Number(now / NANOS_PER_MICRO);
   const token = hello.resume_token;
   const opened = token === undefined ? undefined : tokens.open(token, account, Number(now / NANOS_PER_MILLI));
@@ -58,7 +58,7 @@ export async function greet(
   };
 }
 
-/** Waits a short time until this gateway has seen what the earlier one had sent, and finds what is older. */
+/** Waits a short time until this gateway has read what the earlier one had sent, and reads older history. */
 async function progressHere(
   point: ResumePoint,
   seen: Seen,
@@ -68,7 +68,8 @@ async function progressHere(
   if (!(await feed.waitUntil(() => feed.hasReached(point.positions), catchUpMillis))) return undefined;
   const progress = new SubscriptionProgress(history, point, seen);
   try {
-    // What the client has seen was in the journals when it came here. Brokers may report them shorter than they are; see Resumption.
+    // The journals held what the client has seen when it came here, but brokers may report older heads; see
+    // Resumption.
     const heads = await feed.heads();
     do {
       await progress.recall();
@@ -84,7 +85,7 @@ async function progressHere(
 function brokenIn({ subscriptions }: ResumePoint, progress: SubscriptionProgress): Broken {
   const broken = new Map<number, ResyncReason>();
   for (const mark of subscriptions) {
-    // What it missed before goes on from where that was.
+    // A subscription that was being sent earlier entries continues where that stopped.
     if (mark.told !== undefined) continue;
     if (!mark.isComplete) broken.set(mark.number, 'SNAPSHOT_INCOMPLETE');
     else if (!progress.canContinue(mark)) broken.set(mark.number, 'HISTORY_GONE');

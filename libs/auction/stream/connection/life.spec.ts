@@ -9,8 +9,8 @@ beforeEach(() => {
   clock = new SteppedClock();
 });
 
-describe('life', () => {
-  it('is told every ten seconds, with a token', async () => {
+describe('heartbeats', () => {
+  it('come every ten seconds, with a token', async () => {
     const chat = await greetedChat(clock);
     clock.pass(9_999);
     expect(await chat.tick()).toEqual([]);
@@ -26,7 +26,7 @@ describe('life', () => {
     expect(await chat.tick()).toEqual([]);
   });
 
-  it('is taken for over after three silent heartbeats; a pong is a sign of it', async () => {
+  it('end the connection after three without a sign of life; a pong is one', async () => {
     const chat = await greetedChat(clock);
     clock.pass(29_999);
     chat.connection.onAlive();
@@ -38,7 +38,7 @@ describe('life', () => {
     expect(chat.closedWith).toBe(4408);
   });
 
-  it('is not asked of whom nobody listens to', async () => {
+  it('do not end a connection whose socket is paused', async () => {
     let answer: () => void = () => undefined;
     const run = (): Promise<{ status: number; body: string }> =>
       new Promise((resolve) => {

@@ -38,7 +38,7 @@ const REFUSALS = {
 } as const;
 const auctionId = shardUuid('invalid_auction_id');
 
-/** Answers what is said after the welcome: commands, and what concerns the connection itself. */
+/** Handles the messages after the welcome: commands, and messages about the connection itself. */
 export class MessageHandler {
   private readonly subscriptions: SubscriptionHandler;
   private readonly watched: WatchedConnection;
@@ -52,7 +52,7 @@ export class MessageHandler {
   ) {
     this.subscriptions = new SubscriptionHandler(ports, connection, name, this.run);
     this.watched = { ...name, graceMillis };
-    // A resumed connection may have been watched before: the latest hello decides.
+    // A resumed connection may have been watched before. Its latest hello decides.
     this.isWatched = graceMillis !== undefined || resumed !== undefined;
     if (this.isWatched) ports.presence.here(this.watched);
   }
@@ -80,7 +80,7 @@ export class MessageHandler {
     });
   };
 
-  /** Runs under a session that holds at this moment. */
+  /** Runs only under a session that is valid now. */
   private command({ cmdId, fields }: ClientMessage, name: StreamCommandName): void {
     const { connection } = this;
     if (fields === undefined) {
@@ -90,7 +90,7 @@ export class MessageHandler {
     const checked = connection.guard.check();
     this.run(cmdId, async () => {
       const state = checked instanceof Promise ? await checked : checked;
-      // A connection that is gone is not watched, so its commands must not run.
+      // A connection that has ended is not watched, so its commands must not run.
       if (connection.isEnded) return;
       if (state === 'unauthorized') connection.expire();
       else if (state === 'forbidden') connection.forbid();
@@ -160,7 +160,7 @@ export class MessageHandler {
     });
   }
 
-  /** Earlier requests are answered first. */
+  /** Answers earlier requests first. */
   private leave(cmdId: string): void {
     const { connection } = this;
     this.saidBye = true;
@@ -189,7 +189,7 @@ function answerMessage(cmdId: string, { status, body }: CommandAnswer): string {
   return reject(cmdId, { status, ...(JSON.parse(body) as { error: string }) });
 }
 
-/** A subscription to one auction names it, and one to all of them names none. */
+/** A subscription to one auction names it; one to all auctions names none. */
 function misaddressed({
   channel,
   auction_id: id,

@@ -17,13 +17,13 @@ describe('a message', () => {
     `{"type":"ping","cmd_id":"${'x'.repeat(65)}"}`,
     '{"type":"ping","cmd_id":"a\\u0000"}',
     '{"type":"ping","cmd_id":"a"} {}',
-  ])('that nobody could be answered ends the connection: %s', async (frame) => {
+  ])('without a usable cmd_id ends the connection: %s', async (frame) => {
     const chat = await greetedChat(clock);
     expect(await chat.send(frame)).toEqual([]);
     expect(chat.closedWith).toBe(4400);
   });
 
-  it('of bytes ends the connection', async () => {
+  it('in a binary frame ends the connection', async () => {
     const chat = await greetedChat(clock);
     chat.connection.onBinary();
     expect(chat.closedWith).toBe(4400);
@@ -45,7 +45,7 @@ describe('a message', () => {
     '{"type":"unsubscribe","cmd_id":"c1"}',
     '{"type":"auth.refresh","cmd_id":"c1"}',
     '{"type":"bye","cmd_id":"c1","why":"x"}',
-  ])('that cannot be read as documented is refused: %s', async (frame) => {
+  ])('that breaks the documented form is refused: %s', async (frame) => {
     const chat = await greetedChat(clock);
     expect(await chat.send(frame)).toEqual([rejected(400, 'invalid_json')]);
     expect(chat.closedWith).toBeUndefined();
@@ -72,12 +72,12 @@ describe('a message', () => {
       404,
       'auction_not_found',
     ],
-  ])('that asks for what is not there is told so: %s %j', async (type, fields, status, error) => {
+  ])('about an unknown thing is refused: %s %j', async (type, fields, status, error) => {
     const chat = await greetedChat(clock);
     expect(await chat.say(type, fields)).toEqual([rejected(status, error, 'c2')]);
   });
 
-  it('is answered under its own name, of up to 64 characters', async () => {
+  it('is answered with its own cmd_id of up to 64 characters', async () => {
     const chat = await greetedChat(clock);
     const cmd_id = 'ü'.repeat(64);
     expect(await chat.send(JSON.stringify({ type: 'ping', cmd_id }))).toEqual([{ type: 'pong', cmd_id }]);

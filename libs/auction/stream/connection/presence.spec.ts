@@ -12,65 +12,68 @@ beforeEach(() => {
   clock = new SteppedClock();
 });
 
-describe('who is here', () => {
-  interface Told {
+describe('a presence report', () => {
+  interface Report {
     readonly what: string;
     readonly standing: WatchedConnection;
   }
 
-  async function watched(hello: object): Promise<{ chat: Chat; told: Told[]; welcome: Heard }> {
-    const told: Told[] = [];
+  async function watched(hello: object): Promise<{ chat: Chat; reports: Report[]; welcome: Heard }> {
+    const reports: Report[] = [];
     const presence = {
-      here: (standing: WatchedConnection) => told.push({ what: 'HERE', standing }),
-      gone: (standing: WatchedConnection, how: 'BYE' | 'LOST') => told.push({ what: how, standing }),
+      here: (standing: WatchedConnection) => reports.push({ what: 'HERE', standing }),
+      gone: (standing: WatchedConnection, how: 'BYE' | 'LOST') => reports.push({ what: how, standing }),
     };
     const chat = new Chat(await openGateway(clock, { ports: { presence } }), 'mia');
-    return { chat, told, welcome: await chat.hello(hello) };
+    return { chat, reports, welcome: await chat.hello(hello) };
   }
 
-  it('is told of whoever wants its quotes to go with it, before it is welcomed', async () => {
-    const { chat, told, welcome } = await watched({ cancel_on_disconnect: { grace_ms: 0 } });
+  it('is made for a connection with cancel_on_disconnect, before its welcome', async () => {
+    const { chat, reports, welcome } = await watched({ cancel_on_disconnect: { grace_ms: 0 } });
     const standing = { connectionId: welcome.connection_id, account: 'mia', graceMillis: 0 };
-    expect(told).toMatchObject([{ what: 'HERE', standing }]);
+    expect(reports).toMatchObject([{ what: 'HERE', standing }]);
     chat.connection.onClosed(1006);
     chat.connection.onClosed(1006);
-    expect(told).toMatchObject([
+    expect(reports).toMatchObject([
       { what: 'HERE', standing },
       { what: 'LOST', standing },
     ]);
-    expect(told[1]!.standing.attachment).toBe(told[0]!.standing.attachment);
+    expect(reports[1]!.standing.attachment).toBe(reports[0]!.standing.attachment);
   });
 
-  it('is not told of others', async () => {
-    const { chat, told } = await watched({});
+  it('is not made for other connections', async () => {
+    const { chat, reports } = await watched({});
     chat.connection.onClosed(1000);
-    expect(told).toEqual([]);
+    expect(reports).toEqual([]);
   });
 
-  it('is told at once when we end the connection, and of a farewell as such', async () => {
-    const { chat, told } = await watched({ cancel_on_disconnect: { grace_ms: 5 } });
+  it('is made at once when the server ends the connection, and distinguishes `bye`', async () => {
+    const { chat, reports } = await watched({ cancel_on_disconnect: { grace_ms: 5 } });
     expect(await chat.say('bye')).toEqual([{ type: 'ack', cmd_id: 'c2', status: 200, result: {} }]);
     expect(chat.closedWith).toBe(1000);
     chat.connection.onClosed(1000);
-    expect(told.map(({ what }) => what)).toEqual(['HERE', 'BYE']);
+    expect(reports.map(({ what }) => what)).toEqual(['HERE', 'BYE']);
 
     const other = await watched({ cancel_on_disconnect: { grace_ms: 5 } });
     other.chat.connection.onBinary();
-    expect(other.told.map(({ what }) => what)).toEqual(['HERE', 'LOST']);
+    expect(other.reports.map(({ what }) => what)).toEqual(['HERE', 'LOST']);
   });
 
-  it('is told anew of a connection that goes on, with what its latest hello says', async () => {
-    const { chat, told } = await watched({ cancel_on_disconnect: { grace_ms: 5 } });
+  it('is made again for a resumed connection, with the setting of its latest hello', async () => {
+    const { chat, reports } = await watched({ cancel_on_disconnect: { grace_ms: 5 } });
     clock.pass(10_000);
     const [{ resume_token: token }] = (await chat.tick()) as [Heard];
     const again = await watched({ resume_token: token });
     expect(again.welcome).toMatchObject({ resumed: true });
-    const [{ standing }] = again.told as [Told];
-    expect(standing).toMatchObject({ connectionId: told[0]!.standing.connectionId, graceMillis: undefined });
-    expect(standing.attachment).toBeGreaterThan(told[0]!.standing.attachment);
+    const [{ standing }] = again.reports as [Report];
+    expect(standing).toMatchObject({
+      connectionId: reports[0]!.standing.connectionId,
+      graceMillis: undefined,
+    });
+    expect(standing.attachment).toBeGreaterThan(reports[0]!.standing.attachment);
   });
 
-  it('counts sockets up even where the clock is behind that of the gateway before', async () => {
+  it('has a growing attachment even if the clock lags that of the earlier gateway', async () => {
     const tokens = new ResumeTokens([TEST_KEY], resumePoints, TEST_LIFE);
     const attachment = Number(clock.epochNanos() / 1_000n) + 1_000_000;
     const point = { connectionId: '5f0c6d1e-0000-4000-8000-000000000001', attachment, positions: [0, 0, 0] };
@@ -80,7 +83,7 @@ describe('who is here', () => {
       'mia',
       now,
     );
-    const { told } = await watched({ resume_token: token });
-    expect(told[0]!.standing.attachment).toBe(attachment + 1);
+    const { reports } = await watched({ resume_token: token });
+    expect(reports[0]!.standing.attachment).toBe(attachment + 1);
   });
 });

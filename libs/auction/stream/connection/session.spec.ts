@@ -14,7 +14,7 @@ beforeEach(() => {
   clock = new SteppedClock();
 });
 
-describe('the session', () => {
+describe('a session', () => {
   const now = (): number => Number(clock.epochNanos() / 1_000_000_000n);
 
   function sessions(): {
@@ -29,7 +29,7 @@ describe('the session', () => {
     return changing;
   }
 
-  it('is told to end a minute before, once, and then ends the connection', async () => {
+  it('is announced to end one minute before, once, and then its end closes the connection', async () => {
     const chat = await greetedChat(clock, sessions().options);
     await chat.tick();
     clock.pass(39_000);
@@ -52,7 +52,7 @@ describe('the session', () => {
     expect(chat.closedWith).toBe(4401);
   });
 
-  it('is over at the next look when it is revoked', async () => {
+  it('that is revoked closes the connection at the next check', async () => {
     const { options, ...rest } = sessions();
     const changing = Object.assign(rest, { options });
     const check = (): SessionOutcome<Caller> | Promise<SessionOutcome<Caller>> => changing.outcome;
@@ -65,7 +65,7 @@ describe('the session', () => {
     expect(chat.closedWith).toBe(4401);
   });
 
-  it('that nobody can tell of lets nothing out and keeps the connection; afterwards all comes in order', async () => {
+  it('that cannot be checked blocks all output but keeps the connection; later all comes in order', async () => {
     const changing = sessions();
     const chat = await greetedChat(clock, changing.options);
     for (const unknown of ['unavailable' as const, Promise.reject(new Error('away'))]) {
@@ -80,8 +80,8 @@ describe('the session', () => {
     expect(chat.closedWith).toBeUndefined();
   });
 
-  /** A connection that was let in with a session of which `check` says what it is, and that says hello. */
-  async function hailed(check: SessionCheck<Caller>, expiresAt = Number.MAX_SAFE_INTEGER) {
+  /** A connection whose first session check is `check`, and that sends hello. */
+  async function greeted(check: SessionCheck<Caller>, expiresAt = Number.MAX_SAFE_INTEGER) {
     const faults: unknown[] = [];
     const gateway = await openGateway(clock, {
       ports: { sessions: { checkOf: () => check }, onFault: (error) => faults.push(error) },
@@ -97,23 +97,23 @@ describe('the session', () => {
     return { connection, socket, faults };
   }
 
-  it('that had to be asked for is known by the time of the welcome', async () => {
-    const { socket } = await hailed(() => Promise.resolve(sessionOf('mia', now() + 100)));
+  it('that had to be checked is known in the welcome', async () => {
+    const { socket } = await greeted(() => Promise.resolve(sessionOf('mia', now() + 100)));
     expect(JSON.parse(socket.read() ?? '')).toMatchObject({
       session_expires_at: instantFromNanos(BigInt(now() + 100) * 1_000_000_000n),
     });
   });
 
-  it('of which nobody could say anything at the hello is welcomed when somebody can', async () => {
+  it('that cannot be checked at the hello delays the welcome until it can', async () => {
     const changing = { outcome: (): Promise<SessionOutcome<Caller>> => Promise.reject(new Error('away')) };
-    const { connection, socket, faults } = await hailed(() => changing.outcome());
-    for (let look = 0; look < 3; look += 1) {
+    const { connection, socket, faults } = await greeted(() => changing.outcome());
+    for (let round = 0; round < 3; round += 1) {
       expect(socket.read()).toBeUndefined();
       connection.tick();
       await settled();
     }
     changing.outcome = () => Promise.resolve(sessionOf('mia', now() + 100));
-    for (let look = 0; look < 3; look += 1) {
+    for (let round = 0; round < 3; round += 1) {
       connection.tick();
       await settled();
     }
@@ -125,25 +125,25 @@ describe('the session', () => {
   });
 
   it.each([
-    ['before anybody knew when it ends', Number.MAX_SAFE_INTEGER],
+    ['while its end was unknown', Number.MAX_SAFE_INTEGER],
     ['with its end known', 4_000_000_000],
-  ])('that was ended by the time of the hello is not welcomed, %s', async (_, expiresAt) => {
-    const { socket, faults } = await hailed(() => Promise.resolve('unauthorized'), expiresAt);
+  ])('that has ended by the time of the hello gets no welcome, %s', async (_, expiresAt) => {
+    const { socket, faults } = await greeted(() => Promise.resolve('unauthorized'), expiresAt);
     expect([socket.read(), socket.closedWith, faults]).toEqual([undefined, 4401, []]);
   });
 
-  it('that nobody can read ends its own connection and no other', async () => {
-    const { socket, faults } = await hailed(() => sessionOf('mia', Number.MAX_SAFE_INTEGER));
+  it('with an unreadable expiry ends only its own connection', async () => {
+    const { socket, faults } = await greeted(() => sessionOf('mia', Number.MAX_SAFE_INTEGER));
     expect(socket.closedWith).toBe(4503);
     expect(faults).toHaveLength(1);
   });
 
   it.each([
     ['refreshed', sessionOf('mia', 4_000_000_001), { type: 'ack', status: 200 }],
-    ['of somebody else', sessionOf('max'), { type: 'reject', status: 403, error: 'forbidden' }],
+    ['of another account', sessionOf('max'), { type: 'reject', status: 403, error: 'forbidden' }],
     ['over', 'unauthorized' as const, { type: 'reject', status: 401, error: 'unauthorized' }],
     ['unknown', 'unavailable' as const, { type: 'reject', status: 503, error: 'owner_routing_unavailable' }],
-  ])('is refreshed with a token that is %s', async (_, outcome, answer) => {
+  ])('is asked to refresh with a token that is %s', async (_, outcome, answer) => {
     const checkOf = (token: string) => (): SessionOutcome<Caller> | Promise<SessionOutcome<Caller>> =>
       token === 'newer' ? Promise.resolve(outcome) : sessionOf('mia');
     const chat = await greetedChat(clock, { ports: { sessions: { checkOf } } });
@@ -151,7 +151,7 @@ describe('the session', () => {
     expect(chat.closedWith).toBeUndefined();
   });
 
-  it('that was refreshed outlives the token before, and is told of anew when it ends', async () => {
+  it('that was refreshed outlives the earlier token, and its end is announced again', async () => {
     const first = sessionOf('mia', now() + 70);
     const second = sessionOf('mia', now() + 200);
     const chat = await greetedChat(clock, {

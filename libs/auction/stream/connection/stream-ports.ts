@@ -8,7 +8,7 @@ import type { ResumePoint } from '../resume-point.js';
 import type { StreamLimits } from '../stream-limits.js';
 import type { Subscription } from '../subscriptions/subscription.js';
 
-/** What all connections of a gateway have in common. */
+/** What all connections of a gateway share. */
 export interface StreamPorts extends ConnectionPorts<Caller> {
   readonly feed: Feed;
   readonly histories: HistoryCatchUps;
@@ -18,12 +18,12 @@ export interface StreamPorts extends ConnectionPorts<Caller> {
   readonly presence: Presence;
   readonly meter: StreamMeter;
   readonly limits: StreamLimits;
-  /** For connections that begin here. */
+  /** Makes ids for new connections. */
   readonly newId: () => string;
 }
 
 /** A connection of the auctions' stream. Events are addressed to its subscriptions. */
 export type StreamConnection = ClientConnection<Caller, Subscription>;
 
-/** Answers later, as one of the requests in flight. A task that fails is answered too. */
+/** Runs a task as one of the requests in flight. A task that fails is answered with an error. */
 export type RunRequest = (cmdId: string, task: () => Promise<void>) => void;

@@ -25,17 +25,17 @@ import { SubscriptionTable } from '../subscriptions/subscription-table.js';
 import { CLOSE } from '#libs/socket/socket.js';
 import type { RunRequest, StreamConnection, StreamPorts } from './stream-ports.js';
 
-interface Wish {
+interface SubscribeRequest {
   readonly cmdId: string;
   readonly auctionId: string;
   readonly afterSeq: number | undefined;
 }
 
-/** An auction may be on its way here, or have just gone, so it is looked for this often. */
+/** An auction may be about to arrive in the feed, or have just left it, so it is looked up this many times. */
 const TRIES = 3;
 const PACE_MILLIS = 20;
 
-/** Subscribing and unsubscribing: finds what is to be shown, wherever it is, and begins with it. */
+/** Subscribes and unsubscribes: finds the state to show, wherever it is, and starts with it. */
 export class SubscriptionHandler {
   readonly table: SubscriptionTable;
   private readonly rule: BucketRule;
@@ -70,11 +70,11 @@ export class SubscriptionHandler {
       return;
     }
     this.connection.send(message('unsubscribed', { cmd_id: cmdId, subscription_id: id }));
-    // The client's earlier tokens would bring it back.
+    // Otherwise the client's earlier tokens would bring it back.
     this.table.beat();
   }
 
-  /** Faster requests are answered later, in order: a snapshot costs more than the request for it. */
+  /** Requests beyond the rate are answered later, in order: a snapshot costs more than the request for it. */
   private async turn(): Promise<void> {
     this.waiting += 1;
     this.turns = this.turns.then(() => this.pace());
@@ -100,9 +100,9 @@ export class SubscriptionHandler {
     if (subscription !== undefined) this.table.begin(subscription, this.ports.feed.live(this.table.account));
   }
 
-  private async toOne(wish: Wish): Promise<void> {
+  private async toOne(request: SubscribeRequest): Promise<void> {
     const { archive, feed, limits } = this.ports;
-    const { cmdId, auctionId, afterSeq } = wish;
+    const { cmdId, auctionId, afterSeq } = request;
     const missed =
       afterSeq === undefined
         ? { entries: [] }
@@ -113,23 +113,23 @@ export class SubscriptionHandler {
       return;
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
-      // Nothing may wait between this find and the beginning: the feed would go on without the subscription.
+      // No await between this look-up and the start: the feed would move on without the subscription.
       const viewerState = feed.find(auctionId, this.table.account);
       if (viewerState !== undefined) {
-        this.beginHere(wish, viewerState, missed.entries);
+        this.beginHere(request, viewerState, missed.entries);
         return;
       }
-      const found = await this.lookElsewhere(auctionId);
+      const found = await this.findElsewhere(auctionId);
       if (found === 'COMING') continue;
       if ('error' in found) this.connection.send(reject(cmdId, found));
-      else this.beginEnded(wish, found.view, missed.entries);
+      else this.beginEnded(request, found.view, missed.entries);
       return;
     }
     this.connection.send(reject(cmdId, NOT_HERE_YET));
   }
 
-  /** For an auction that is not in the feed's memory: it is over, or so young that the feed has not come to it. */
-  private async lookElsewhere(auctionId: string): Promise<{ readonly view: string } | 'COMING' | Refused> {
+  /** For an auction that is not in the feed's memory: it is over, or too new for the feed. */
+  private async findElsewhere(auctionId: string): Promise<{ readonly view: string } | 'COMING' | Refused> {
     const { archive, feed, limits } = this.ports;
     const found = await archive.view(this.table.account, auctionId);
     if ('error' in found) return found;
@@ -138,8 +138,12 @@ export class SubscriptionHandler {
     return (await feed.waitUntil(isHere, limits.catchUpMillis)) ? 'COMING' : NOT_HERE_YET;
   }
 
-  private beginHere(wish: Wish, viewerState: ViewerState, missed: readonly NumberedEntry[]): void {
-    const { cmdId, auctionId, afterSeq } = wish;
+  private beginHere(
+    request: SubscribeRequest,
+    viewerState: ViewerState,
+    missed: readonly NumberedEntry[],
+  ): void {
+    const { cmdId, auctionId, afterSeq } = request;
     const subscription = this.enter(cmdId, auctionId, afterSeq);
     if (subscription === undefined) return;
     if (afterSeq === undefined || afterSeq >= viewVersion(viewerState.state, viewerState.viewer)) {
@@ -151,7 +155,7 @@ export class SubscriptionHandler {
   }
 
   private beginEnded(
-    { cmdId, auctionId, afterSeq }: Wish,
+    { cmdId, auctionId, afterSeq }: SubscribeRequest,
     view: string,
     missed: readonly NumberedEntry[],
   ): void {
@@ -161,7 +165,10 @@ export class SubscriptionHandler {
     if (afterSeq !== undefined) this.catchUp(subscription, missed);
   }
 
-  /** Sends what the client missed before the subscription. `missed` is what comes first, as far as it is known. */
+  /**
+   * Sends what the client missed before the subscription. `missed` are the first of these entries, if they were
+   * read already.
+   */
   private catchUp(subscription: Subscription, missed: readonly NumberedEntry[] = []): void {
     const { feed, archive, clock, limits } = this.ports;
     const ports = { feed, archive, clock, outbox: this.connection.outbox, pageSize: limits.timelinePage };
@@ -212,7 +219,10 @@ export class SubscriptionHandler {
     else table.showEnded(subscription, found.text);
   }
 
-  /** Undefined when it may not be any more, or got the present already because the reply itself was too much. */
+  /**
+   * Undefined if the limit is reached, or if the reply itself overflowed the buffer, which already sent the present
+   * state.
+   */
   private enter(cmdId: string, auctionId: string | undefined, told?: number): Subscription | undefined {
     if (this.connection.isEnded) return undefined;
     if (this.isFull()) {

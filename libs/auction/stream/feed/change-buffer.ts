@@ -1,20 +1,20 @@
 import type { Change } from './change.js';
 
-/** The latest changes of a shard, for clients that were away for a moment. Keeps at most `size`. */
+/** The latest changes of a shard, at most `size`, for clients that were away for a moment. */
 export class ChangeBuffer {
   private changes: Change[] = [];
-  /** Everything before this index is forgotten and waits to be cut off. */
+  /** Everything before this index is forgotten and will be cut off. */
   private start = 0;
   private completeFrom = 0;
 
   constructor(private readonly size: number) {}
 
-  /** Holds nothing up to `position`. */
+  /** Starts empty after `position`. */
   beginBehind(position: number): void {
     this.completeFrom = position;
   }
 
-  /** Returns the change that had to go for the new one. */
+  /** Returns the change that was dropped for the new one. */
   push(change: Change): Change | undefined {
     this.changes.push(change);
     if (this.changes.length - this.start <= this.size) return undefined;
@@ -28,9 +28,9 @@ export class ChangeBuffer {
     return oldest;
   }
 
-  /** Every change after `position`, if `reaches` says so. */
+  /** Every change after `position`. Complete only if `reaches(position)`. */
   *since(position: number): Generator<Change> {
-    for (let index = this.firstBehind(position); index < this.changes.length; index += 1) {
+    for (let index = this.firstAfter(position); index < this.changes.length; index += 1) {
       const change = this.changes[index];
       if (change !== undefined) yield change;
     }
@@ -41,7 +41,7 @@ export class ChangeBuffer {
   }
 
   /** Binary search: positions grow. */
-  private firstBehind(position: number): number {
+  private firstAfter(position: number): number {
     let low = this.start;
     let high = this.changes.length;
     while (low < high) {

@@ -6,14 +6,14 @@ import { timelineEntries } from '../../rules/told/timeline.js';
 import { viewVersion } from '../../rules/told/view.js';
 import { type Viewer, viewerOf } from '../../rules/told/viewer.js';
 
-/** What one event made of an auction. Both states are values, so that it can be looked at later, by any viewer. */
+/** The effect of one event on an auction. Both states are immutable, so any viewer can be served from it later. */
 export interface Change {
   readonly placed: Placed<AuctionEvent>;
   readonly before: AuctionState | undefined;
   readonly after: AuctionState;
 }
 
-/** How many entries one account's timeline of one auction has gained by one event. */
+/** How many entries one event added to one account's timeline of one auction. */
 export interface Gain {
   readonly auctionId: string;
   readonly entries: number;
@@ -21,11 +21,11 @@ export interface Gain {
 
 /** One entry of one account's timeline, rendered once for all of its sockets. */
 export interface FeedEvent {
-  /** Place of the event in its shard's journal; one event may give several entries. */
+  /** The event's position in its shard's journal. One event may give several entries. */
   readonly position: number;
   readonly auctionId: string;
   readonly timelineSeq: number;
-  /** The members of the message that are the same for every subscription, as JSON text without the braces. */
+  /** The members of the message that all subscriptions share, as JSON text without the braces. */
   readonly members: string;
 }
 
@@ -33,7 +33,7 @@ export function accountsOf({ placed, after }: Change): readonly string[] {
   return concernedBy(placed.event, after);
 }
 
-/** What the change adds to the account's timeline; mostly nothing or one entry. */
+/** The entries that the change adds to the account's timeline, usually none or one. */
 export function eventsFor(change: Change, account: string): FeedEvent[] {
   const { placed, before, after } = change;
   const viewer = viewerOf(after, account);
@@ -53,7 +53,7 @@ export function eventsFor(change: Change, account: string): FeedEvent[] {
   });
 }
 
-/** The same without saying what: a view's version is the length of its timeline. */
+/** Only the number of entries: a view's version is the length of its timeline. */
 export function gainOf({ before, after }: Change, account: string): Gain {
   const viewer = viewerOf(after, account);
   const entries = viewer === undefined ? 0 : viewVersion(after, viewer) - versionOf(before, viewer);

@@ -14,14 +14,14 @@ const journal = journalOfTexts(0, realistic(story.events, 'first', 0, 0).map(enc
 
 interface Opened {
   readonly feed: Feed;
-  /** The first record of shard 0 that is none. */
+  /** The first damaged record of shard 0. */
   readonly damaged: { from: number };
-  /** Where shard 0 ends; shard 1 is empty. */
+  /** The head of shard 0; shard 1 is empty. */
   readonly shown: { to: number };
   readonly faults: unknown[];
 }
 
-interface Given {
+interface Options {
   readonly damagedFrom?: number;
   readonly shown?: number;
   readonly startingPoint?: (shard: number) => Promise<StartingPoint>;
@@ -31,9 +31,9 @@ function fromTheFirst(): Promise<StartingPoint> {
   return Promise.resolve({ position: 0, states: [] });
 }
 
-function opened(given: Given): Opened {
-  const damaged = { from: given.damagedFrom ?? Infinity };
-  const shown = { to: given.shown ?? journal.length };
+function opened(options: Options): Opened {
+  const damaged = { from: options.damagedFrom ?? Infinity };
+  const shown = { to: options.shown ?? journal.length };
   const faults: unknown[] = [];
   const reader: JournalReader = {
     heads: (shards = [0, 1]) =>
@@ -41,8 +41,8 @@ function opened(given: Given): Opened {
     entries: () => Promise.resolve([]),
     read: (shard, from, limit) => {
       if (shard !== 0) return Promise.resolve([]);
-      const behind = Math.min(from - 1 + limit, shown.to, damaged.from - 1);
-      if (from <= behind) return Promise.resolve(journal.slice(from - 1, behind));
+      const last = Math.min(from - 1 + limit, shown.to, damaged.from - 1);
+      if (from <= last) return Promise.resolve(journal.slice(from - 1, last));
       if (from > shown.to) return Promise.resolve([]);
       return Promise.reject(new JournalCorrupt(shard, damaged.from, 'its hash is wrong'));
     },
@@ -52,14 +52,14 @@ function opened(given: Given): Opened {
     clock: new SystemClock(),
     shards: 2,
     history: 100,
-    startingPoint: given.startingPoint ?? fromTheFirst,
+    startingPoint: options.startingPoint ?? fromTheFirst,
     onFailure: (error) => faults.push(error),
   });
   return { feed, damaged, shown, faults };
 }
 
-describe('a feed beside damaged journals', () => {
-  it('stands still at damage, and goes on when something sound follows what it has told', async () => {
+describe('a feed with damaged journals', () => {
+  it('stops at damage, and goes on when a sound record follows what it has read', async () => {
     const { feed, damaged, faults } = opened({ damagedFrom: 3 });
     await feed.start();
     expect([feed.stoppedShards, feed.positions()]).toEqual([[0], [2, 0]]);
@@ -69,7 +69,7 @@ describe('a feed beside damaged journals', () => {
     await feed.stop();
   });
 
-  it('does not take what it knows for all, where a shard was damaged when it began, until it has come to its end', async () => {
+  it('is not whole after starting on a damaged shard until it has read the shard to its end', async () => {
     const { feed, damaged } = opened({ damagedFrom: 3 });
     await feed.start();
     expect(feed.isWhole).toBe(false);
@@ -82,7 +82,7 @@ describe('a feed beside damaged journals', () => {
     await feed.stop();
   });
 
-  it('takes what it has told for all there is, where damage comes behind it', async () => {
+  it('stays whole when damage comes after what it has read', async () => {
     const { feed, shown } = opened({ damagedFrom: 3, shown: 2 });
     await feed.start();
     expect([feed.positions(), feed.isWhole]).toEqual([[2, 0], true]);
@@ -93,11 +93,11 @@ describe('a feed beside damaged journals', () => {
     await feed.stop();
   });
 
-  it('begins beside a shard of which nothing can be known, and takes it in when it can', async () => {
-    let isMended = false;
+  it('starts even if a shard cannot be read at all, and reads it once it can', async () => {
+    let isRepaired = false;
     const { feed, faults } = opened({
       startingPoint: (shard) => {
-        if (shard === 1 || isMended) return fromTheFirst();
+        if (shard === 1 || isRepaired) return fromTheFirst();
         return Promise.reject(new JournalCorrupt(shard, 7, 'nothing can be read there'));
       },
     });
@@ -109,7 +109,7 @@ describe('a feed beside damaged journals', () => {
         heard.push(...events.map(({ members }) => members));
       },
     });
-    isMended = true;
+    isRepaired = true;
     await eventually(() => expect(feed.isWhole).toBe(true));
     expect([feed.stoppedShards, feed.positions(), faults.length]).toEqual([[], [journal.length, 0], 1]);
     expect(heard.length).toBeGreaterThan(0);

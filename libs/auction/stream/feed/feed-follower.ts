@@ -13,11 +13,11 @@ export interface FeedFollowerPorts {
   readonly reader: JournalReader;
   readonly clock: Clock;
   readonly shards: readonly number[];
-  /** Restores what the journal need not be read for. */
+  /** Restores the shard's state up to its starting point. */
   readonly restore: (shard: number) => Promise<void>;
   readonly positionOf: (shard: number) => number;
   readonly hasStopped: (shard: number) => boolean;
-  /** Resolves once `isDone` holds, which is checked after every batch and every stop. */
+  /** Resolves once `isDone` holds. It is checked after every batch and every stop. */
   readonly until: (isDone: () => boolean) => Promise<unknown>;
   readonly onEntries: (shard: number, entries: readonly JournalEntry[]) => void;
   readonly onDamage: (shard: number, error: unknown) => void;
@@ -25,8 +25,8 @@ export interface FeedFollowerPorts {
 }
 
 /**
- * Brings shards to where their journals end, and follows them. A damaged shard does not hold up the others: it is unknown until it was
- * followed up to its end.
+ * Reads shards up to their heads and follows them. A damaged shard does not block the others: it stays unknown
+ * until it was read to its end.
  */
 export class FeedFollower {
   private readonly tails: JournalTail[] = [];
@@ -37,7 +37,7 @@ export class FeedFollower {
 
   constructor(private readonly ports: FeedFollowerPorts) {}
 
-  /** Resolves when everything that was in the journals was read, except on damaged shards. */
+  /** Resolves when everything in the journals was read, except on damaged shards. */
   async start(): Promise<void> {
     const { shards } = this.ports;
     for (const shard of shards) await this.restore(shard);
@@ -52,7 +52,7 @@ export class FeedFollower {
     await Promise.all(this.tails.map((one) => one.stop()));
   }
 
-  /** Shards of which there is more than was ever read here. */
+  /** Shards whose journals are longer than what was ever read here. */
   get unknownShards(): readonly number[] {
     return [...this.unknown];
   }
@@ -97,7 +97,7 @@ export class FeedFollower {
     );
   }
 
-  /** The shard is known once everything was read that is there now. */
+  /** The shard is known once everything up to its present head was read. */
   private async catchUp(shard: number): Promise<void> {
     if (!this.restored.has(shard)) return;
     const { reader, positionOf, hasStopped, until } = this.ports;

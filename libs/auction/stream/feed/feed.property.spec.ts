@@ -7,11 +7,11 @@ import { TestGateway } from '../fixtures/test-gateway.js';
 import { membersOf, type FeedEvent } from './change.js';
 
 const SHARDS = [0, 1, 2];
-const ACCOUNTS = ['mia', 'max', 'moe', 'may', 'olga', 'nobody'].map((name) => uuidNamed(name));
+const ACCOUNTS = ['mia', 'max', 'moe', 'may', 'olga', 'none'].map((name) => uuidNamed(name));
 
 const anySession = fc.record({
   seed: fc.nat(),
-  /** Where the journals are read from, and where each account begins to listen, in parts of the whole. */
+  /** Where reading and listening start, as fractions of the whole. */
   startsAt: fc.constantFrom(0, 0, 0.2, 0.5, 0.9),
   listensFrom: fc.double({ min: 0, max: 1, noNaN: true }),
   batches: fc.array(
@@ -23,7 +23,7 @@ const anySession = fc.record({
   ),
 });
 
-class Ear {
+class Recorder {
   readonly heard: FeedEvent[] = [];
 
   onEvents(_shard: number, events: readonly FeedEvent[]): void {
@@ -35,8 +35,8 @@ class Ear {
   }
 }
 
-describe('what the feed tells an account', () => {
-  it('is the rest of all its timelines, from wherever and in whatever pieces the journals are read', async () => {
+describe('what the feed sends an account', () => {
+  it('is the remainder of all its timelines, wherever and in whatever batches the journals are read', async () => {
     await fc.assert(
       fc.asyncProperty(anySession, async ({ seed, startsAt, listensFrom, batches }) => {
         const world = new AuctionWorld(SHARDS.map((shard) => randomSession(seed + shard, 3, shard).records));
@@ -52,7 +52,7 @@ describe('what the feed tells an account', () => {
         for (const { shard, records } of batches.slice(0, batches.length * listensFrom)) {
           await gateway.takeIn(shard, records);
         }
-        const ears = new Map(ACCOUNTS.map((account) => [account, new Ear()]));
+        const recorders = new Map(ACCOUNTS.map((account) => [account, new Recorder()]));
         const known = new Map(
           ACCOUNTS.flatMap((account) =>
             world
@@ -60,20 +60,20 @@ describe('what the feed tells an account', () => {
               .map((id) => [`${account} ${id}`, versionIn(gateway, world, account, id)] as const),
           ),
         );
-        for (const [account, ear] of ears) gateway.feed.listen(account, ear);
+        for (const [account, recorder] of recorders) gateway.feed.listen(account, recorder);
         for (const { shard, records } of batches.slice(batches.length * listensFrom)) {
           await gateway.takeIn(shard, records);
         }
         await gateway.takeInAll();
-        for (const [account, ear] of ears) {
-          const told = world.idsOf(account).flatMap((id) => {
+        for (const [account, recorder] of recorders) {
+          const sent = world.idsOf(account).flatMap((id) => {
             const rest = world.timelineOf(account, id).slice(known.get(`${account} ${id}`));
-            expect(ear.timelineOf(id).map(({ members }) => members)).toEqual(
+            expect(recorder.timelineOf(id).map(({ members }) => members)).toEqual(
               rest.map(({ seq, ...entry }) => membersOf(id, seq, entry)),
             );
             return rest;
           });
-          expect(ear.heard).toHaveLength(told.length);
+          expect(recorder.heard).toHaveLength(sent.length);
         }
         expect(gateway.faults).toEqual([]);
         await gateway.stop();
@@ -82,7 +82,7 @@ describe('what the feed tells an account', () => {
     );
   });
 
-  it('can be told again, or counted, from any position that is still held', async () => {
+  it('can be read or counted again from any position that is still held', async () => {
     await fc.assert(
       fc.asyncProperty(anySession, fc.integer({ min: 1, max: 60 }), async ({ seed, batches }, history) => {
         const world = new AuctionWorld(SHARDS.map((shard) => randomSession(seed + shard, 3, shard).records));
@@ -90,11 +90,11 @@ describe('what the feed tells an account', () => {
         const gateway = new TestGateway(world, new SteppedClock(), { history });
         await gateway.start();
         const [account] = ACCOUNTS;
-        const ear = new Ear();
+        const recorder = new Recorder();
         const shards: number[] = [];
         gateway.feed.listen(account!, {
           onEvents: (shard, events) => {
-            ear.onEvents(shard, events);
+            recorder.onEvents(shard, events);
             shards.push(...events.map(() => shard));
           },
         });
@@ -102,7 +102,9 @@ describe('what the feed tells an account', () => {
         for (const shard of SHARDS) {
           for (let position = 0; position <= world.heads[shard]!; position += 1) {
             if (!gateway.feed.reaches(shard, position)) continue;
-            const heard = ear.heard.filter((event, at) => shards[at] === shard && event.position > position);
+            const heard = recorder.heard.filter(
+              (event, at) => shards[at] === shard && event.position > position,
+            );
             expect([...gateway.feed.since(account!, shard, position)]).toEqual(heard);
             const gains = [...gateway.feed.gainsSince(account!, shard, position)];
             expect(gains.reduce((sum, { entries }) => sum + entries, 0)).toBe(heard.length);
@@ -115,7 +117,7 @@ describe('what the feed tells an account', () => {
   });
 });
 
-/** How far the feed is in the account's timeline of an auction when nobody has listened yet. */
+/** How far the feed is in the account's timeline of an auction, before anyone listens. */
 function versionIn(gateway: TestGateway, world: AuctionWorld, account: string, auctionId: string): number {
   const shard = Number(auctionId[0]);
   return world.lengthAt(account, auctionId, gateway.feed.positions()[shard] ?? 0);

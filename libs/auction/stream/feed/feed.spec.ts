@@ -9,15 +9,15 @@ import { TestGateway } from '../fixtures/test-gateway.js';
 import type { Feed } from './feed.js';
 import type { FeedListener } from './listeners.js';
 
-const [mia, may, olga, nobody] = ['mia', 'may', 'olga', 'nobody'].map((name) => uuidNamed(name)) as [
+const [mia, may, olga, stranger] = ['mia', 'may', 'olga', 'none'].map((name) => uuidNamed(name)) as [
   string,
   string,
   string,
   string,
 ];
 
-function told(name: string, tell: (story: AuctionStory) => AuctionStory): string[] {
-  return realistic(tell(new AuctionStory(storyTerms())).events, name, 0, 0).map(encodeEvent);
+function journaled(name: string, play: (story: AuctionStory) => AuctionStory): string[] {
+  return realistic(play(new AuctionStory(storyTerms())).events, name, 0, 0).map(encodeEvent);
 }
 
 interface Opened {
@@ -44,28 +44,30 @@ function kindsOf(heard: string[]): FeedListener {
 }
 
 const ID = uuidNamed('first');
-const ended = told('first', (story) => story.submits('mia').closes().awardsNobody('RESERVE_NOT_MET'));
+const ended = journaled('first', (story) => story.submits('mia').closes().awardsNobody('RESERVE_NOT_MET'));
 
 describe('the feed', () => {
-  it('shows an auction to its parties and to nobody else', async () => {
+  it('shows an auction to its parties and to no other account', async () => {
     const { gateway, feed } = await opened([
       journalOfTexts(
         0,
-        told('first', (story) => story.submits('mia')),
+        journaled('first', (story) => story.submits('mia')),
       ),
     ]);
     await gateway.takeInAll();
     expect(feed.find(ID, mia)?.viewer.role).toBe('MARKET_MAKER');
     expect(feed.find(ID, olga)?.viewer.role).toBe('ORIGINATOR');
-    expect(feed.find(ID, nobody)).toBeUndefined();
-    expect(feed.live(nobody)).toEqual([]);
+    expect(feed.find(ID, stranger)).toBeUndefined();
+    expect(feed.live(stranger)).toEqual([]);
     expect(feed.live(may).map(({ state }) => state.terms.auction_id)).toEqual([ID]);
   });
 
-  it('counts as live what has still an entry to come, and keeps what is over as long as its end is history', async () => {
-    const later = Array.from({ length: 6 }, (_, index) => told(`later ${index}`, (story) => story)).flat();
+  it('counts an auction as live until its last entry, and keeps it while its end is in the history', async () => {
+    const later = Array.from({ length: 6 }, (_, index) =>
+      journaled(`later ${index}`, (story) => story),
+    ).flat();
     const { gateway, feed } = await opened(
-      [journalOfTexts(0, [...told('first', (story) => story.cancelled()), ...later])],
+      [journalOfTexts(0, [...journaled('first', (story) => story.cancelled()), ...later])],
       4,
     );
     await gateway.takeIn(0, 3);
@@ -80,7 +82,7 @@ describe('the feed', () => {
     expect(feed.live(mia)).toHaveLength(4);
   });
 
-  it('tells nobody who has begun to listen meanwhile, nor anybody who has stopped', async () => {
+  it('does not notify a listener added during the notification, or one just removed', async () => {
     const { gateway, feed } = await opened([journalOfTexts(0, ended)]);
     const heard: string[] = [];
     const stops: (() => void)[] = [];
@@ -96,7 +98,7 @@ describe('the feed', () => {
     stops[0]?.();
   });
 
-  it('stops at a record that it cannot read, tells what came before, and follows the other shards', async () => {
+  it('stops at a record that it cannot read, sends what came before, and follows the other shards', async () => {
     const fromTomorrow = JSON.stringify({ type: 'FROM_TOMORROW', version: 1, at: '', data: {} });
     const [first, second, ...rest] = ended;
     const unreadable = journalOfTexts(0, [first!, second!, fromTomorrow, ...rest]);
@@ -104,7 +106,7 @@ describe('the feed', () => {
       unreadable,
       journalOfTexts(
         1,
-        told('second', (story) => story),
+        journaled('second', (story) => story),
       ),
     ]);
     const heard: string[] = [];
@@ -124,7 +126,7 @@ describe('the feed', () => {
     expect(gateway.faults).toHaveLength(1);
   });
 
-  it('starts beside a record that it cannot read', async () => {
+  it('starts even if a record cannot be read', async () => {
     const fromTomorrow = JSON.stringify({ type: 'FROM_TOMORROW', version: 1, at: '', data: {} });
     const world = new AuctionWorld([journalOfTexts(0, [fromTomorrow]), journalOfTexts(1, ended)]);
     for (const shard of [0, 1]) world.write(shard, Infinity);
@@ -138,7 +140,7 @@ describe('the feed', () => {
     await gateway.stop();
   });
 
-  it('lets wait until something holds, or no longer than that', async () => {
+  it('waits until a condition holds, or until the time limit', async () => {
     const { gateway, feed, clock } = await opened([journalOfTexts(0, ended)]);
     const outcomes: boolean[] = [];
     const wait = (isDone: () => boolean, millis: number): void => {

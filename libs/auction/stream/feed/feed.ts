@@ -15,13 +15,13 @@ export interface ViewerState {
   readonly viewer: Viewer;
 }
 
-/** What owners say unasked. */
+/** A notice that an owner sends on its own. */
 export interface HeardOf {
   readonly head: number;
   readonly records?: Omit<OfferedEvents, 'head'>;
 }
 
-/** What was behind `position`, so that the journal need not be read from its first record. */
+/** The states at `position`, so that the journal need not be read from its first record. */
 export interface StartingPoint {
   readonly position: number;
   readonly states: Iterable<AuctionState>;
@@ -31,24 +31,22 @@ export interface FeedPorts {
   readonly reader: JournalReader;
   readonly clock: Clock;
   readonly shards: number;
-  /** Changes of each shard that are kept for those who come back. */
+  /** How many changes of each shard are kept for clients that resume. */
   readonly history: number;
   readonly startingPoint: (shard: number) => Promise<StartingPoint>;
   readonly onFailure: (error: unknown, shard: number | undefined) => void;
 }
 
 /**
- * Follows the journals of all shards and notifies every account of what its own timelines gain. It keeps recent changes, so that a
- * client can resume here from a position of a few moments ago, whichever gateway gave it out.
- *
- * A record that it cannot read ends the shard for this process: it may be of a later version, and what follows would come out wrong
- * without it. At damage the shard stands still, and goes on when a sound record follows. The other shards go on.
+ * Follows the journals of all shards and sends each account the new entries of its timelines. Recent changes stay
+ * in memory, so that clients of any gateway can resume here. An unreadable record stops its shard; damage stops it
+ * until a sound record follows.
  */
 export class Feed {
   private readonly memories: readonly ShardMemory[];
   private readonly listeners = new Listeners();
   private readonly waiters: Waiters;
-  /** Shards that stand still, and why. */
+  /** Shards that have stopped, and why. */
   private readonly stopped = new Map<number, 'damaged' | 'not understood'>();
   private readonly follower: FeedFollower;
 
@@ -63,7 +61,7 @@ export class Feed {
       hasStopped: (shard) => this.stopped.has(shard),
       until: (isDone) => this.waiters.wait(isDone),
       onEntries: (shard, entries) => {
-        this.take(shard, entries);
+        this.apply(shard, entries);
       },
       onDamage: (shard, error) => {
         this.stopAt(shard, 'damaged', error);
@@ -71,7 +69,7 @@ export class Feed {
     });
   }
 
-  /** Resolves when everything that was in the journals is in memory, as far as it can be. */
+  /** Resolves when everything in the journals is in memory, as far as it can be read. */
   async start(): Promise<void> {
     await this.follower.start();
   }
@@ -80,31 +78,31 @@ export class Feed {
     await this.follower.stop();
   }
 
-  /** The shard's owner says that its journal has come to `head`, and perhaps with which records. */
+  /** A notice of the shard's owner: the new head of the journal, perhaps with the records. */
   hear(shard: number, { head, records }: HeardOf): void {
     if (records === undefined) this.follower.hint(shard, head);
     else this.follower.offer(shard, { head, ...records });
   }
 
-  /** Shards that stand still in this process. */
+  /** Shards that have stopped in this process. */
   get stoppedShards(): readonly number[] {
     return [...this.stopped.keys()];
   }
 
   /**
-   * Whether a new client would be shown everything. Not where a shard was damaged when this process began, so that its end was never
-   * known, nor where records of a later version go on without it. Damage after what was read hides nothing.
+   * Whether a new client would see everything. False if a shard was damaged when this process started, or if
+   * records of a later version are skipped. Damage after what was read hides nothing.
    */
   get isWhole(): boolean {
     return this.follower.unknownShards.length === 0 && ![...this.stopped.values()].includes('not understood');
   }
 
-  /** By shard, the last journal position of which every listener was notified. */
+  /** By shard, the last journal position that every listener was notified of. */
   positions(): number[] {
     return this.memories.map((memory) => memory.position);
   }
 
-  /** By shard, where the journals end at this moment. */
+  /** By shard, the present head of the journal. */
   async heads(): Promise<number[]> {
     const heads = await this.ports.reader.heads();
     return this.memories.map((_, shard) => heads.get(shard) ?? 0);
@@ -114,14 +112,14 @@ export class Feed {
     return this.memories.every((memory, shard) => memory.position >= (positions[shard] ?? 0));
   }
 
-  /** Whether everything was read up to there, except on shards that stand still. */
+  /** Whether everything up to these heads was read, except on shards that have stopped. */
   hasRead(heads: readonly number[]): boolean {
     return this.memories.every(
       (memory, shard) => memory.position >= (heads[shard] ?? 0) || this.stopped.has(shard),
     );
   }
 
-  /** Resolves with true once `isDone` holds after a batch, and with false after `millis`. */
+  /** Resolves with true once `isDone` holds after a batch, or with false after `millis`. */
   waitUntil(isDone: () => boolean, millis: number): Promise<boolean> {
     return this.waiters.wait(isDone, millis);
   }
@@ -135,7 +133,7 @@ export class Feed {
     return viewerStates.sort(newestFirst);
   }
 
-  /** Undefined for an auction that is not in memory, and for one that the account may not see. */
+  /** Undefined if the auction is not in memory, or if the account may not see it. */
   find(auctionId: string, account: string): ViewerState | undefined {
     for (const memory of this.memories) {
       const state = memory.find(auctionId);
@@ -146,12 +144,15 @@ export class Feed {
     return undefined;
   }
 
-  /** Whether everything after this position of the shard is still held. */
+  /** Whether everything after this position of the shard is still in memory. */
   reaches(shard: number, position: number): boolean {
     return this.memories[shard]?.reaches(position) ?? false;
   }
 
-  /** What the account's timelines gained from the shard after `position`. To be taken without waiting. */
+  /**
+   * The entries that the account's timelines gained from the shard after `position`. To be iterated without
+   * awaiting.
+   */
   *since(account: string, shard: number, position: number): Generator<FeedEvent> {
     for (const change of this.memories[shard]?.since(position) ?? []) {
       if (accountsOf(change).includes(account)) yield* eventsFor(change, account);
@@ -165,7 +166,10 @@ export class Feed {
     }
   }
 
-  /** The auctions of the shard that may not have been over for the account at this position. Everything after it must be held. */
+  /**
+   * The auctions of the shard that may have been open for the account at this position. Everything after it must be
+   * in memory.
+   */
   openAt(account: string, shard: number, position: number): string[] {
     const ids = new Set<string>();
     for (const { terms } of this.memories[shard]?.liveOf(account) ?? []) ids.add(terms.auction_id);
@@ -173,7 +177,7 @@ export class Feed {
     return [...ids];
   }
 
-  /** What was live for the account when the shard was there. Everything after it must be held. */
+  /** The auctions that were live for the account at this position. Everything after it must be in memory. */
   liveAt(account: string, shard: number, position: number): ViewerState[] {
     const changed = new Map<string, AuctionState | undefined>();
     for (const { before, after } of this.memories[shard]?.since(position) ?? []) {
@@ -192,11 +196,11 @@ export class Feed {
   private async restore(shard: number): Promise<void> {
     const { position, states } = await this.ports.startingPoint(shard);
     this.memories[shard]?.restore(position, states);
-    // Whatever kept the shard from being known is gone.
+    // The cause of an earlier stop is gone.
     this.stopped.delete(shard);
   }
 
-  private take(shard: number, entries: readonly JournalEntry[]): void {
+  private apply(shard: number, entries: readonly JournalEntry[]): void {
     const memory = this.memories[shard];
     if (memory === undefined || this.stopped.get(shard) === 'not understood') return;
     this.stopped.delete(shard);
@@ -214,7 +218,7 @@ export class Feed {
   }
 }
 
-/** Nothing where the auction is over for the account, or none of its own. */
+/** Empty if the auction is over for the account, or invisible to it. */
 export function liveFor(account: string, state: AuctionState | undefined): ViewerState[] {
   const viewer = state === undefined ? undefined : viewerOf(state, account);
   return state === undefined || viewer === undefined || isOverFor(state, viewer) ? [] : [{ state, viewer }];

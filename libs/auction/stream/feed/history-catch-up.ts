@@ -8,7 +8,7 @@ import type { FeedEvent, Gain } from './change.js';
 import { HistoryPage, type HistoryPageLimits } from './history-page.js';
 import { liveFor, type Feed, type ViewerState } from './feed.js';
 
-/** What the account's timelines gained from one shard after a position, up to another. */
+/** The entries that the account's timelines gained from one shard between two positions. */
 export interface Section {
   readonly upTo: number;
   /** Nothing comes after it yet. */
@@ -27,19 +27,19 @@ export interface HistoryCatchUpPorts {
 
 const TRY_AGAIN_MILLIS = 100;
 
-/** The store of histories is away, or too far behind the feed. */
+/** The history store is unavailable, or lags too much. */
 export class HistoryStoreAway extends Error {
   override readonly name = 'HistoryStoreAway';
 }
 
-/** How far the store goes, and the auctions that may not be over for the account there. */
+/** How far the store has got, and the auctions that may still be open for the account there. */
 interface Reach {
   readonly shard: number;
   readonly upTo: number;
   readonly others: readonly string[];
 }
 
-/** One for all connections of a gateway. */
+/** Shared by all connections of a gateway. */
 export class HistoryCatchUps {
   private readonly limit: ConcurrencyLimit;
 
@@ -53,9 +53,8 @@ export class HistoryCatchUps {
 }
 
 /**
- * Everything that ever happened to one account's timelines. What the feed remembers comes from there. What is older comes out
- * of the store, page by page, from the account's own auctions alone: how much others do makes no difference to what
- * is found.
+ * The whole history of one account's timelines. Recent changes come from the feed; older ones from the store, page
+ * by page. Only the account's own auctions are read, so the activity of others makes no difference.
  */
 export class HistoryCatchUp {
   private kept:
@@ -67,7 +66,7 @@ export class HistoryCatchUp {
     private readonly account: string,
   ) {}
 
-  /** What is at hand without waiting. Undefined where `recall` has to come first. */
+  /** What can be read without waiting. Undefined if `recall` is needed first. */
   behind(shard: number, position: number): Section | undefined {
     const { feed } = this.ports;
     const { account, kept } = this;
@@ -89,7 +88,7 @@ export class HistoryCatchUp {
     };
   }
 
-  /** Afterwards what comes next after this position is at hand. Fails with HistoryStoreAway, in the end. */
+  /** Loads what comes after this position. Finally fails with HistoryStoreAway. */
   async recall(shard: number, position: number): Promise<void> {
     await this.find(
       shard,
@@ -101,7 +100,7 @@ export class HistoryCatchUp {
     );
   }
 
-  /** What was live for the account when the shard was there. Fails with HistoryStoreAway, in the end. */
+  /** The auctions that were live for the account at this position. Finally fails with HistoryStoreAway. */
   liveAt(shard: number, position: number): Promise<readonly ViewerState[]> {
     const { feed } = this.ports;
     return this.find(
@@ -111,7 +110,7 @@ export class HistoryCatchUp {
     );
   }
 
-  /** Looks for something in one source after the other until it is found, or time is up. */
+  /** Tries one source after the other until something is found or time is up. */
   private async find<T>(
     shard: number,
     atHand: () => T | undefined,
@@ -132,14 +131,14 @@ export class HistoryCatchUp {
             cause = error;
           }
           if (clock.monotonicNanos() >= until)
-            throw new HistoryStoreAway('the histories are away', { cause });
+            throw new HistoryStoreAway('the history store is unavailable', { cause });
           await pause(clock, TRY_AGAIN_MILLIS);
         }
       })
     );
   }
 
-  /** Of what is over there the store knows, and of the rest the feed: between them there must be no gap. */
+  /** The store knows ended auctions and the feed the others. There must be no gap between them. */
   private async reach(shard: number): Promise<Reach | undefined> {
     const { feed, store } = this.ports;
     const upTo = Math.min(await store.position(shard), feed.positions()[shard] ?? 0);
@@ -169,7 +168,7 @@ export class HistoryCatchUp {
   }
 }
 
-/** Lets only so many work at once. The others wait in order. */
+/** Limits concurrent work. The others wait in order. */
 class ConcurrencyLimit {
   private working = 0;
   private readonly waiting: (() => void)[] = [];
@@ -178,7 +177,7 @@ class ConcurrencyLimit {
 
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.working >= this.atOnce) {
-      // The one that ends hands its turn on.
+      // The work that ends passes its slot on.
       await new Promise<void>((resolve) => {
         this.waiting.push(resolve);
       });

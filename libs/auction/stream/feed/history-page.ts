@@ -7,8 +7,8 @@ import { accountsOf, eventsFor, type FeedEvent } from './change.js';
 export type HistoryPageLimits = Pick<StreamLimits, 'historyPageEvents' | 'historyPageBytes'>;
 
 /**
- * What an account's timelines gained after a position, found in the histories of its auctions one after the other. A page has a
- * bound; the rest belongs into the next one.
+ * The entries that an account's timelines gained after a position, from the histories of its auctions. A page is
+ * limited; the remainder belongs to the next one.
  */
 export class HistoryPage {
   private events: FeedEvent[] = [];
@@ -26,7 +26,7 @@ export class HistoryPage {
     this.last = upTo;
   }
 
-  /** The page holds everything up to here, and nothing after it. */
+  /** The page holds everything up to this position and nothing after it. */
   get upTo(): number {
     return this.last;
   }
@@ -44,7 +44,7 @@ export class HistoryPage {
     }
   }
 
-  /** In the order of the journal, once all histories have been added. */
+  /** The entries in journal order, once all histories were added. */
   end(): readonly FeedEvent[] {
     this.shorten();
     return this.events;
@@ -53,12 +53,12 @@ export class HistoryPage {
   private keep(events: readonly FeedEvent[]): void {
     this.events.push(...events);
     this.bytes += bytesOf(events);
-    // Only now and then, because it sorts each time.
+    // Not after each event, because it sorts.
     const { historyPageEvents, historyPageBytes } = this.limits;
     if (this.events.length > 2 * historyPageEvents || this.bytes > 2 * historyPageBytes) this.shorten();
   }
 
-  /** Never between the entries of one position. */
+  /** Never cuts between the entries of one position. */
   private shorten(): void {
     this.events.sort((one, other) => one.position - other.position || one.timelineSeq - other.timelineSeq);
     const { historyPageEvents, historyPageBytes } = this.limits;

@@ -1,7 +1,7 @@
 import { accountsOf, eventsFor, type Change, type FeedEvent } from './change.js';
 
 export interface FeedListener {
-  /** Entries of one account from one shard, in the order of its journal. The listener handles its own failures. */
+  /** Entries of one account from one shard, in journal order. The listener handles its own failures. */
   onEvents(shard: number, events: readonly FeedEvent[]): void;
 }
 
@@ -18,9 +18,9 @@ export class Listeners {
     };
   }
 
-  /** A listener that is added meanwhile has seen these changes already, and one that is removed gets no more. */
+  /** A listener added during the notification has seen these changes already; a removed one gets no more. */
   notify(shard: number, changes: readonly Change[]): void {
-    for (const [account, events] of this.newsIn(changes)) {
+    for (const [account, events] of this.entriesIn(changes)) {
       const listeners = this.byAccount.get(account);
       for (const listener of [...(listeners ?? [])]) {
         if (listeners?.has(listener) === true) listener.onEvents(shard, events);
@@ -28,18 +28,18 @@ export class Listeners {
     }
   }
 
-  private newsIn(changes: readonly Change[]): Map<string, FeedEvent[]> {
-    const news = new Map<string, FeedEvent[]>();
-    if (this.byAccount.size === 0) return news;
+  private entriesIn(changes: readonly Change[]): Map<string, FeedEvent[]> {
+    const entries = new Map<string, FeedEvent[]>();
+    if (this.byAccount.size === 0) return entries;
     for (const change of changes) {
       for (const account of accountsOf(change)) {
         if (!this.byAccount.has(account)) continue;
         const events = eventsFor(change, account);
-        const earlier = news.get(account);
+        const earlier = entries.get(account);
         if (earlier !== undefined) earlier.push(...events);
-        else if (events.length > 0) news.set(account, events);
+        else if (events.length > 0) entries.set(account, events);
       }
     }
-    return news;
+    return entries;
   }
 }

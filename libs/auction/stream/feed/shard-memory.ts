@@ -11,7 +11,7 @@ export interface Applied {
   readonly fault?: unknown;
 }
 
-/** The auctions of one shard as its journal has them: all that are live, and those that ended within the recent changes. */
+/** The auctions of one shard by its journal: all live ones, and those that ended within the recent changes. */
 export class ShardMemory {
   private readonly states = new Map<string, AuctionState>();
   private readonly liveByAccount = new Map<string, Set<string>>();
@@ -22,12 +22,12 @@ export class ShardMemory {
     this.recent = new ChangeBuffer(historySize);
   }
 
-  /** The last journal position that has been taken in. */
+  /** The last journal position that was applied. */
   get position(): number {
     return this.last;
   }
 
-  /** Begins after `position` with the states at that time. */
+  /** Starts after `position` with the states at that time. */
   restore(position: number, states: Iterable<AuctionState>): void {
     this.last = position;
     this.recent.beginBehind(position);
@@ -38,7 +38,7 @@ export class ShardMemory {
     }
   }
 
-  /** Applies entries up to the first one that cannot be read; `fault` says why. */
+  /** Applies entries up to the first one that cannot be read; `fault` has the reason. */
   apply(entries: readonly JournalEntry[]): Applied {
     const changes: Change[] = [];
     for (const entry of entries) {
@@ -87,7 +87,7 @@ export class ShardMemory {
     return change;
   }
 
-  /** An ended auction stays as long as its last change is recent. By then the projections have it. */
+  /** An ended auction stays while its last change is recent. After that the projections have it. */
   private forget({ placed, after }: Change): void {
     if (placed.event.type === 'AUCTION_COMPLETED') this.states.delete(after.terms.auction_id);
   }
@@ -109,7 +109,7 @@ export class ShardMemory {
   }
 }
 
-/** Not by its status: an auction that is off has still its last word to come, perhaps in the next batch. */
+/** Not by its status: the completion event of a cancelled auction may come in the next batch. */
 function hasEnded({ completed_at: completedAt }: AuctionState): boolean {
   return completedAt !== undefined;
 }

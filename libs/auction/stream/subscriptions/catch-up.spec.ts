@@ -9,7 +9,7 @@ import { TestGateway } from '../fixtures/test-gateway.js';
 const mia = uuidNamed('mia');
 const AUCTION = uuidNamed('first');
 
-it('tells how an auction ended also where whoever is asked first has not heard of that yet', async () => {
+it('sends the end of an auction even if the first answers of the archive lack it', async () => {
   const clock = new SteppedClock();
   const ended = new AuctionStory(storyTerms()).closes().awardsNobody('NO_QUOTES').events;
   const later = [1, 2, 3].flatMap((n) =>
@@ -24,8 +24,8 @@ it('tells how an auction ended also where whoever is asked first has not heard o
   let staleAnswers = 2;
   const events = world.events.bind(world);
   Object.assign(gateway.ports.archive, {
-    events: async (...asked: Parameters<typeof events>) => {
-      const part = await events(...asked);
+    events: async (...args: Parameters<typeof events>) => {
+      const part = await events(...args);
       if ('error' in part || staleAnswers === 0) return part;
       staleAnswers -= 1;
       const entries = part.entries.filter(({ kind }) => kind === 'AUCTION_OPENED');

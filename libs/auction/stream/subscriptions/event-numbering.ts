@@ -10,17 +10,17 @@ import { eventMessage, message, snapshotMessage, type ResyncReason } from '../se
 import type { ResumeCursor } from './resume-cursor.js';
 import { concerns, isTold, newSubscription, restored, type Seen, type Subscription } from './subscription.js';
 
-/** What a view costs that is not rendered yet. Its state is the feed's own, or was a moment ago. */
+/** The assumed size of a view that is not rendered yet. Its state is shared with the feed. */
 const UNRENDERED_BYTES = 64;
 
 /**
- * Numbers the events of one connection's subscriptions, sends them, and adds the tokens that say how far that is. Only complete
- * subscriptions get events: their snapshot is on its way, with everything that belongs before it.
+ * Numbers and sends the events of one connection's subscriptions, and adds the resume tokens. A subscription gets
+ * events only once its snapshot, and all that belongs before it, was sent.
  */
 export class EventNumbering {
   private readonly subscriptions = new Map<string, Subscription>();
   private nextNumber = 1;
-  /** Changes when everything is sent anew; then what was being sent before is void. */
+  /** Changes when all subscriptions are sent again. Anything begun in an earlier round is then obsolete. */
   private round = 0;
 
   constructor(
@@ -46,7 +46,7 @@ export class EventNumbering {
     return this.subscriptions.get(subscription.id) === subscription;
   }
 
-  /** `told`: up to which entry its client knows the auction's timeline; it is to be told what came behind that. */
+  /** `told`: the last entry of the auction's timeline that the client knows. It is sent the entries after that. */
   add(channel: Channel, auctionId: string | undefined, told?: number): Subscription {
     const subscription = newSubscription(this.nextNumber, channel, auctionId, told);
     this.nextNumber += 1;
@@ -54,7 +54,10 @@ export class EventNumbering {
     return subscription;
   }
 
-  /** What is on its way to it still arrives: a token on one of its events stands for the others too. */
+  /**
+   * Messages on their way to it still arrive, because a token on one of its events also holds for other
+   * subscriptions.
+   */
   remove(id: string): boolean {
     return this.subscriptions.delete(id);
   }
@@ -67,13 +70,13 @@ export class EventNumbering {
     }
   }
 
-  /** What has not left counts as never sent. All have to be sent anew. */
+  /** Messages that have not left count as never sent. All subscriptions must be sent again. */
   takeBack(dropped: ReadonlyMap<Subscription, number>): void {
     this.round += 1;
     for (const [subscription, events] of dropped) subscription.seq -= events;
   }
 
-  /** False when everything was sent anew, with this event in it. */
+  /** False if everything was sent again, including this event. */
   send(shard: number, event: FeedEvent): boolean {
     const { round } = this;
     if (this.cursor.enter(shard, event.position)) {
@@ -87,7 +90,7 @@ export class EventNumbering {
     return true;
   }
 
-  /** All of the position in delivery was sent. */
+  /** Everything of the position in delivery was sent. */
   leave(): void {
     this.cursor.leave();
   }
@@ -97,7 +100,7 @@ export class EventNumbering {
     this.outbox.sendState(message('resync', { subscription_id: subscription.id, reason }));
   }
 
-  /** With its last part the subscription is complete, unless it will be told what was missed before. */
+  /** The last part makes the subscription complete, unless earlier entries follow. */
   sendSnapshot(subscription: Subscription, viewerStates: readonly ViewerState[], isComplete: boolean): void {
     const { round } = this;
     subscription.isOver = false;
@@ -109,14 +112,14 @@ export class EventNumbering {
     for (const part of parts) if (this.round === round) this.outbox.sendState(part);
   }
 
-  /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
+  /** The view of an auction that is over for the account, as JSON text. No events will follow. */
   sendEnded(subscription: Subscription, view: string): void {
     subscription.isOver = true;
     subscription.isComplete = subscription.told === undefined;
     this.outbox.sendState(snapshotMessage(subscription.id, [view], false, this.laterToken()()));
   }
 
-  /** An entry of before; with the last one the subscription is complete. */
+  /** An earlier entry. The last one makes the subscription complete. */
   sendMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
     subscription.seq += 1;
     subscription.told = timelineSeq;
@@ -128,25 +131,25 @@ export class EventNumbering {
     this.outbox.sendEvent(subscription, auctionId, eventMessage(id, seq, members, token));
   }
 
-  /** The tokens that the client has do not know it yet, so the next event brings one. */
+  /** The client's tokens do not show this yet, so the next event carries one. */
   complete(subscription: Subscription): void {
     subscription.isComplete = true;
     subscription.told = undefined;
     this.cursor.forceToken();
   }
 
-  /** A heartbeat. Its token holds only as long as nothing before it is taken back, so it goes with what is. */
+  /** A heartbeat. Its token is valid only if nothing before it is taken back, so it is taken back with them. */
   beat(): void {
     const time = instantFromNanos(this.clock.epochNanos());
     this.outbox.sendState(message('heartbeat', { server_time: time, resume_token: this.token() }));
   }
 
-  /** Whether any subscription is told what happens to the auction. */
+  /** Whether any subscription gets the events of the auction. */
   hears(auctionId: string): boolean {
     return this.all().some((subscription) => isTold(subscription) && concerns(subscription, { auctionId }));
   }
 
-  /** Stands for the whole connection as it is now. */
+  /** A token of the whole connection in its present state. */
   private token(): string {
     return this.cursor.token(this.subscriptions.values(), this.nextNumber);
   }
@@ -160,14 +163,14 @@ export class EventNumbering {
     this.outbox.sendEvent(subscription, event.auctionId, eventMessage(id, seq, event.members, token));
   }
 
-  /** Says what is so now, when it is rendered. */
+  /** Takes the state now, and makes the token when the message is rendered. */
   private laterToken(): () => string {
     const point = this.cursor.point(this.subscriptions.values(), this.nextNumber);
     return () => this.cursor.seal(point);
   }
 }
 
-/** The messages of one snapshot. Each learns its token at once; the rest is rendered when it leaves. */
+/** The messages of one snapshot. Each takes its token's state now; the view is rendered when it leaves. */
 function snapshotParts(
   subscriptionId: string,
   viewerStates: readonly ViewerState[],

@@ -4,24 +4,24 @@ import type { HistoryCatchUp } from '../feed/history-catch-up.js';
 export interface ReplayPorts {
   readonly history: HistoryCatchUp;
   readonly hasRoom: () => boolean;
-  /** False when nothing more is to be sent. */
+  /** False when nothing more may be sent. */
   readonly tell: (shard: number, event: FeedEvent) => boolean;
-  /** Whether nothing of the shard is missing that has to come before other shards. */
+  /** Whether everything of the shard that must come before other shards is there. */
   readonly isWhole: (shard: number) => boolean;
 }
 
-/** A position in a journal after which nothing is at hand. */
+/** A position in a journal after which nothing is in memory. */
 export interface Gap {
   readonly shard: number;
   readonly position: number;
 }
 
 /**
- * Sends what a resumed connection has missed, no faster than it is read, and nothing else until the end is reached.
- * The tokenless shard comes first and whole, because the client may hold some of it already.
+ * Sends what a resumed connection has missed, no faster than it is read, and nothing else until the end. The
+ * tokenless shard comes first and completely, because the client may already have some of it.
  */
 export class Replay {
-  /** By shard, up to where everything was sent. */
+  /** By shard, the position up to which everything was sent. */
   readonly cursors: number[];
   private readonly order: readonly number[];
 
@@ -36,17 +36,17 @@ export class Replay {
     );
   }
 
-  /** Goes as far as it can without waiting. What comes after a gap has to be recalled. */
+  /** Sends as much as possible without waiting. A gap must be recalled first. */
   goOn(): 'DONE' | 'WAITING' | 'NOT_WHOLE' | 'STOPPED' | Gap {
     for (const shard of this.order) {
-      const outcome = this.tellOf(shard);
+      const outcome = this.sendShard(shard);
       if (outcome !== 'DONE') return outcome;
       if (!this.ports.isWhole(shard)) return 'NOT_WHOLE';
     }
     return 'DONE';
   }
 
-  /** What is at hand and still to be sent. Undefined where something would have to be recalled. */
+  /** What is in memory and not sent yet. Undefined where something must be recalled first. */
   *untold(): Generator<string | undefined> {
     for (const shard of this.order) {
       const section = this.ports.history.behind(shard, this.cursors[shard] ?? 0);
@@ -55,7 +55,7 @@ export class Replay {
     }
   }
 
-  private tellOf(shard: number): 'DONE' | 'WAITING' | 'STOPPED' | Gap {
+  private sendShard(shard: number): 'DONE' | 'WAITING' | 'STOPPED' | Gap {
     const { history, hasRoom, tell } = this.ports;
     for (;;) {
       let position = this.cursors[shard] ?? 0;

@@ -13,7 +13,7 @@ export interface ResumeCursorPorts {
   readonly limits: Pick<StreamLimits, 'tokenEvents' | 'tokenMillis'>;
 }
 
-/** Whose connection it is. Of several sockets that went on with it the one with the highest attachment is the latest. */
+/** Identifies a connection. Of several sockets that resumed it, the one with the highest attachment is the latest. */
 export interface ConnectionName {
   readonly account: string;
   readonly connectionId: string;
@@ -21,16 +21,13 @@ export interface ConnectionName {
 }
 
 /**
- * How far a connection was sent the journals, and the tokens that say so.
- *
- * Several journals run side by side, so the order in which two shards' events reach a client is this gateway's own and no
- * other gateway could repeat it. It need not: all events behind a token that have no token of their own come out of one
- * shard, the token's `tokenlessShard`, and within a shard the order is the journal's. The first event of another shard carries a token.
- * So whoever resumes with its latest token and the last `seq` it saw is continued exactly, by any gateway.
+ * How far a connection was sent the journals, with its tokens. All events after a token that have no token of their
+ * own come from its `tokenlessShard`, in journal order; other shards' events carry a token. So any gateway can
+ * continue exactly after the latest token and `seq`.
  */
 export class ResumeCursor {
   private tokenlessShard = NO_SHARD;
-  /** By shard, how far a connection that is being resumed has been brought; without it that is where the feed is. */
+  /** By shard, how far a resumed connection was brought. Undefined once it is where the feed is. */
   private cursors: readonly number[] | undefined;
   private delivery: { readonly shard: number; readonly position: number } | undefined;
   private sinceToken = 0;
@@ -41,50 +38,53 @@ export class ResumeCursor {
     private readonly name: ConnectionName,
   ) {}
 
-  /** The next events are of this position. True when that is another one than before. */
+  /** Starts the events of this position. True if the position changes. */
   enter(shard: number, position: number): boolean {
     if (this.delivery?.shard === shard && this.delivery.position === position) return false;
     this.delivery = { shard, position };
     return true;
   }
 
-  /** All of the position in delivery was sent. */
+  /** Everything of the position in delivery was sent. */
   leave(): void {
     this.delivery = undefined;
   }
 
-  /** The connection goes on behind a token with this tokenless shard and has been told everything up to here. */
+  /**
+   * The connection continues after a token with this tokenless shard, and was sent everything up to these
+   * positions.
+   */
   begin(tokenlessShard: number, cursors: readonly number[]): void {
     this.tokenlessShard = tokenlessShard;
     this.cursors = cursors;
   }
 
-  /** From here on the connection is sent what the feed takes in. */
+  /** From here on the connection is sent what the feed reads. */
   keepUpWithFeed(): void {
     this.cursors = undefined;
     this.delivery = undefined;
   }
 
-  /** The next event carries a token, wherever it comes from. */
+  /** The next event carries a token, from whatever shard it comes. */
   forceToken(): void {
     this.tokenlessShard = NO_SHARD;
   }
 
-  /** Counts one more event out of the shard; whether it has to carry a token. */
+  /** Counts one more event of the shard. True if it must carry a token. */
   isDue(shard: number, now: bigint): boolean {
     const isOther = shard !== this.tokenlessShard;
     this.tokenlessShard = shard;
     return this.isLate(now) || isOther;
   }
 
-  /** Counts one more event, which comes out of no shard's order; whether so many or so long were without a token. */
+  /** Counts one more event that belongs to no shard's order. True if too many or too long were without a token. */
   isLate(now: bigint): boolean {
     const { tokenEvents, tokenMillis } = this.ports.limits;
     this.sinceToken += 1;
     return this.sinceToken >= tokenEvents || now - this.tokenAt >= BigInt(tokenMillis) * NANOS_PER_MILLI;
   }
 
-  /** Stands for the whole connection as it is now. */
+  /** A token of the whole connection in its present state. */
   token(subscriptions: Iterable<Subscription>, nextNumber: number): string {
     this.sinceToken = 0;
     this.tokenAt = this.ports.clock.monotonicNanos();

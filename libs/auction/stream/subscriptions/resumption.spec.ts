@@ -22,26 +22,26 @@ beforeEach(() => {
 
 type Events = ReturnType<typeof realistic>;
 
-function told(name: string, tell = (story: AuctionStory): AuctionStory => story): Events {
-  return realistic(tell(new AuctionStory(storyTerms())).events, name, 0, 0);
+function journaled(name: string, play = (story: AuctionStory): AuctionStory => story): Events {
+  return realistic(play(new AuctionStory(storyTerms())).events, name, 0, 0);
 }
 
 function refused(times: number): Events {
-  return told('second', (story) => {
+  return journaled('second', (story) => {
     for (let time = 0; time < times; time += 1) story.isRefused('mia', 'SUBMIT');
     return story;
   });
 }
 
-/** In which mia quotes and wins nothing. */
-const ended = told('first', (story) => story.submits('mia').awardsNobody('RESERVE_NOT_MET'));
+/** Mia quotes and wins nothing. */
+const ended = journaled('first', (story) => story.submits('mia').awardsNobody('RESERVE_NOT_MET'));
 
 interface Opened {
   readonly world: AuctionWorld;
   readonly gateway: TestGateway;
 }
 
-/** All is written, and nothing of it taken in. */
+/** Everything is written and nothing read. */
 async function openedWith(events: Events, options: GatewayOptions = {}): Promise<Opened> {
   const world = new AuctionWorld([journalOf(0, events)]);
   const gateway = new TestGateway(world, clock, options);
@@ -50,12 +50,12 @@ async function openedWith(events: Events, options: GatewayOptions = {}): Promise
   return { world, gateway };
 }
 
-/** A connection that was told the first of an auction, and then died. */
-async function tokenAfter(gateway: TestGateway, records: number, wish: object): Promise<string> {
+/** A connection that got the beginning of an auction and then ended. */
+async function tokenAfter(gateway: TestGateway, records: number, subscription: object): Promise<string> {
   await gateway.takeIn(0, records);
   const chat = new Chat(gateway, mia);
   await chat.hello();
-  const heard = await chat.say('subscribe', wish);
+  const heard = await chat.say('subscribe', subscription);
   chat.connection.onClosed(1006);
   return String(heard.at(-1)?.resume_token);
 }
@@ -64,13 +64,13 @@ function kindsOf(heard: readonly Heard[]): unknown[] {
   return heard.map(({ type, kind }) => kind ?? type);
 }
 
-describe('a connection that goes on where its gateway has forgotten what it missed', () => {
-  const noise = [1, 2, 3].flatMap((number) => told(`later ${number}`));
+describe('a resumed connection whose gateway has forgotten what it missed', () => {
+  const noise = [1, 2, 3].flatMap((number) => journaled(`later ${number}`));
 
   it.each([
     ['all auctions', { channel: 'auctions' }],
     ['the auction', { channel: 'auction', auction_id: FIRST }],
-  ])('is told how an auction ended, to a subscription to %s', async (_, wish) => {
+  ])('gets the end of an auction, in a subscription to %s', async (_, wish) => {
     const { gateway, world } = await openedWith([...ended, ...noise], { history: 2 });
     const token = await tokenAfter(gateway, OPENED, wish);
     await gateway.takeInAll();
@@ -83,11 +83,13 @@ describe('a connection that goes on where its gateway has forgotten what it miss
     expect(world.recalls).toBe(1);
   });
 
-  const others = JSON.stringify(Array.from({ length: 9 }, (_, number) => told(`theirs ${number}`)).flat());
-  const theirs = JSON.parse(others.replaceAll(mia, uuidNamed('nobody'))) as Events;
+  const others = JSON.stringify(
+    Array.from({ length: 9 }, (_, number) => journaled(`theirs ${number}`)).flat(),
+  );
+  const theirs = JSON.parse(others.replaceAll(mia, uuidNamed('none'))) as Events;
 
-  it('hears the same, byte for byte, whatever others have done meanwhile', async () => {
-    const hearing = async (noise: Events): Promise<{ frames: Heard[]; recalls: number }> => {
+  it('gets the same bytes, whatever others have done meanwhile', async () => {
+    const receive = async (noise: Events): Promise<{ frames: Heard[]; recalls: number }> => {
       clock = new SteppedClock();
       const own = [...ended.slice(1), ...refused(9)];
       const journal = [
@@ -101,19 +103,19 @@ describe('a connection that goes on where its gateway has forgotten what it miss
       const heard = await chat.say('hello', { resume_token: token });
       clock.pass(10_000);
       heard.push(...(await chat.tick()));
-      const plain = ({ resume_token: given, connection_id: id, ...frame }: Heard): Heard => {
-        return { ...frame, token: String(given).length, id: String(id).length };
+      const plain = ({ resume_token: resumeToken, connection_id: id, ...frame }: Heard): Heard => {
+        return { ...frame, token: String(resumeToken).length, id: String(id).length };
       };
       return { frames: heard.map(plain), recalls: world.recalls };
     };
-    const [alone, among] = [await hearing([]), await hearing(theirs)];
+    const [alone, among] = [await receive([]), await receive(theirs)];
     expect(among.frames).toEqual(alone.frames);
     expect(alone.frames.length).toBeGreaterThan(12);
     expect([alone.recalls, among.recalls]).toEqual([0, 1]);
   });
 
-  it('hears nothing but a welcome when nothing of its own has happened', async () => {
-    const { gateway, world } = await openedWith([...told('first'), ...theirs], { history: 3 });
+  it('gets only a welcome if nothing of its own has happened', async () => {
+    const { gateway, world } = await openedWith([...journaled('first'), ...theirs], { history: 3 });
     const token = await tokenAfter(gateway, OPENED, { channel: 'auctions' });
     await gateway.takeInAll();
     const chat = new Chat(gateway, mia);
@@ -123,7 +125,7 @@ describe('a connection that goes on where its gateway has forgotten what it miss
     expect(world.recalls).toBe(1);
   });
 
-  it('is told it in as many pieces as it takes, no faster than it reads', async () => {
+  it('gets it in pages, no faster than it reads', async () => {
     const limits = { historyPageEvents: 10, bufferedMessages: 40 };
     const { gateway, world } = await openedWith(refused(300), { history: 3, limits });
     const token = await tokenAfter(gateway, OPENED, { channel: 'auctions' });
@@ -139,7 +141,7 @@ describe('a connection that goes on where its gateway has forgotten what it miss
     expect(world.recalls).toBeGreaterThan(25);
   });
 
-  it('waits for what is kept to come after the journals, or else has to come again, with the same token', async () => {
+  it('waits for a history store that lags, and is closed and may resume with the same token if that takes too long', async () => {
     const { gateway, world } = await openedWith([...ended, ...noise], { history: 2 });
     const token = await tokenAfter(gateway, OPENED, { channel: 'auctions' });
     await gateway.takeInAll();
@@ -163,15 +165,15 @@ describe('a connection that goes on where its gateway has forgotten what it miss
   });
 });
 
-describe('a subscription that was cut off while it was told what its client missed before', () => {
-  const noise = [1, 2, 3].flatMap((number) => told(`later ${number}`));
+describe('a subscription that was cut off while it was sent earlier entries', () => {
+  const noise = [1, 2, 3].flatMap((number) => journaled(`later ${number}`));
   const wish = { channel: 'auction', auction_id: FIRST, after_seq: 0 };
   const WHOLE = ['AUCTION_OPENED', 'INVITATION_RECEIVED', ...TO_ITS_END];
 
   it.each([
     ['is still open', 3, [...ended, ...noise]],
     ['has ended and is forgotten', Infinity, [...ended, ...noise]],
-  ])('goes on behind what the client has, to the end, when the auction %s', async (_, records, events) => {
+  ])('continues after what the client has, to the end, when the auction %s', async (_, records, events) => {
     const { gateway } = await openedWith(events, { history: 2, limits: { timelinePage: 2 } });
     await gateway.takeIn(0, records);
     const first = new Chat(gateway, mia);
@@ -180,25 +182,25 @@ describe('a subscription that was cut off while it was told what its client miss
     first.connection.onClosed(1006);
     await gateway.takeInAll();
     expect(snapshot).toMatchObject({ type: 'snapshot', more: false });
-    for (const held of entries.keys()) {
+    for (const received of entries.keys()) {
       const chat = new Chat(gateway, mia);
-      const hello = { resume_token: snapshot!.resume_token, seen: { s1: held } };
+      const hello = { resume_token: snapshot!.resume_token, seen: { s1: received } };
       const [welcome, ...rest] = await chat.say('hello', hello);
       expect(welcome).toMatchObject({ resumed: true });
-      expect(kindsOf(rest)).toEqual(WHOLE.slice(held));
+      expect(kindsOf(rest)).toEqual(WHOLE.slice(received));
       expect(rest.map(({ seq, timeline_seq: entry }) => [seq, entry])).toEqual(
-        rest.map((__, index) => [held + index + 1, held + index + 1]),
+        rest.map((__, index) => [received + index + 1, received + index + 1]),
       );
       chat.connection.onClosed(1006);
     }
   });
 });
 
-describe('a snapshot that has not arrived whole', () => {
+describe('a snapshot that did not arrive completely', () => {
   it.each([1_000, 2])(
-    'is shown again as it was then, and how auctions ended since is told behind it (history of %d)',
+    'is sent again as it was, and later ends of auctions follow (history of %d)',
     async (history) => {
-      const { gateway } = await openedWith([...told('second'), ...ended, ...told('third')], {
+      const { gateway } = await openedWith([...journaled('second'), ...ended, ...journaled('third')], {
         history,
         limits: { snapshotPart: 1 },
       });
@@ -220,7 +222,7 @@ describe('a snapshot that has not arrived whole', () => {
   );
 });
 
-describe('a reader that is slow while an auction ends', () => {
+describe('a slow reader while an auction ends', () => {
   const early = [...ended, ...refused(40).slice(1)];
   const late = [ended[0]!, ...refused(40).slice(1), ...ended.slice(1)];
 
@@ -228,7 +230,7 @@ describe('a reader that is slow while an auction ends', () => {
     events = early,
     options: GatewayOptions = {},
   ): Promise<Opened & { readonly chat: Chat }> {
-    const opened = await openedWith([...told('second'), ...events], {
+    const opened = await openedWith([...journaled('second'), ...events], {
       ...options,
       limits: { bufferedMessages: 10 },
     });
@@ -240,26 +242,23 @@ describe('a reader that is slow while an auction ends', () => {
   }
 
   it.each([
-    ['among what waits', early],
-    ['further on in what is being delivered', late],
-  ])(
-    'is closed at once where the end is %s, and goes on from its token without a loss',
-    async (_, events) => {
-      const { chat, gateway } = await slow(events);
-      await gateway.takeInAll();
-      const heard = await chat.hear();
-      expect(chat.closedWith).toBe(4431);
-      expect(new Set(heard.map(({ type }) => type))).toEqual(new Set(['event']));
-      const token = heard.findLast(({ resume_token: given }) => given !== undefined)?.resume_token;
-      const seen = { s1: Number(heard.at(-1)?.seq) };
-      const rest = await new Chat(gateway, mia).say('hello', { resume_token: token, seen });
-      const all = [...heard, ...rest.slice(1)];
-      expect(all.map(({ seq }) => seq)).toEqual(all.map((__, index) => index + 1));
-      expect(kindsOf(all.filter(({ auction_id: id }) => id === FIRST))).toEqual(TO_ITS_END);
-    },
-  );
+    ['among the waiting messages', early],
+    ['later in the batch in delivery', late],
+  ])('is closed at once if the end is %s, and resumes without a loss', async (_, events) => {
+    const { chat, gateway } = await slow(events);
+    await gateway.takeInAll();
+    const heard = await chat.hear();
+    expect(chat.closedWith).toBe(4431);
+    expect(new Set(heard.map(({ type }) => type))).toEqual(new Set(['event']));
+    const token = heard.findLast(({ resume_token: resumeToken }) => resumeToken !== undefined)?.resume_token;
+    const seen = { s1: Number(heard.at(-1)?.seq) };
+    const rest = await new Chat(gateway, mia).say('hello', { resume_token: token, seen });
+    const all = [...heard, ...rest.slice(1)];
+    expect(all.map(({ seq }) => seq)).toEqual(all.map((__, index) => index + 1));
+    expect(kindsOf(all.filter(({ auction_id: id }) => id === FIRST))).toEqual(TO_ITS_END);
+  });
 
-  it('is told the present when it had heard of the end before', async () => {
+  it('gets the present state if it had received the end before', async () => {
     const { chat, gateway } = await slow();
     await gateway.takeIn(0, ended.length - 1);
     expect(kindsOf(await chat.hear())).toEqual(TO_ITS_END);
@@ -267,7 +266,7 @@ describe('a reader that is slow while an auction ends', () => {
     expect(kindsOf(await chat.hear()).slice(-2)).toEqual(['resync', 'snapshot']);
   });
 
-  it('is not called slow when nothing may be let out to it', async () => {
+  it('is not closed as slow while its session cannot be checked', async () => {
     let isKnown = true;
     const checkOf = (token: string) => (): SessionOutcome<Caller> =>
       isKnown ? sessionOf(token) : 'unavailable';
@@ -279,9 +278,9 @@ describe('a reader that is slow while an auction ends', () => {
   });
 });
 
-describe('a client that has seen more than its gateway was told there is', () => {
+describe('a client that has seen more than its gateway knows to exist', () => {
   const SECOND = uuidNamed('second', 1);
-  const first = told('first', (story) => {
+  const first = journaled('first', (story) => {
     for (let time = 0; time < 6; time += 1) story.isRefused('mia', 'SUBMIT');
     return story;
   });
@@ -295,7 +294,10 @@ describe('a client that has seen more than its gateway was told there is', () =>
   const ONE = { channel: 'auction', auction_id: FIRST };
   const OTHER = { channel: 'auction', auction_id: SECOND };
 
-  /** It has been told three events of the first auction elsewhere; the gateway has read one of them, and both auctions' beginnings. */
+  /**
+   * It got three events of the first auction elsewhere. This gateway has read one of them, and the openings of both
+   * auctions.
+   */
   async function ahead(
     wishes: readonly object[],
     seen = 3,
@@ -320,7 +322,7 @@ describe('a client that has seen more than its gateway was told there is', () =>
     before.connection.onClosed(1006);
     await gateway.takeIn(0, 1);
     const chat = new Chat(gateway, mia);
-    const token = events.findLast(({ resume_token: given }) => given !== undefined)?.resume_token;
+    const token = events.findLast(({ resume_token: resumeToken }) => resumeToken !== undefined)?.resume_token;
     const heard = await chat.say('hello', { resume_token: token, seen: { s1: seen } });
     return { gateway, chat, heard };
   }
@@ -329,7 +331,7 @@ describe('a client that has seen more than its gateway was told there is', () =>
     ['all auctions', ALL],
     ['the auction', ONE],
   ])(
-    'is told nothing before that has come, and then what follows, in a subscription to %s',
+    'gets nothing until the missing events come, and then what follows, in a subscription to %s',
     async (_, wish) => {
       const { gateway, chat, heard } = await ahead([wish]);
       expect(kindsOf(heard)).toEqual(['welcome']);
@@ -345,7 +347,7 @@ describe('a client that has seen more than its gateway was told there is', () =>
     },
   );
 
-  it('is told the present after five seconds in which it has not come', async () => {
+  it('gets the present state if they have not come after five seconds', async () => {
     const { gateway, chat } = await ahead([ALL], 9);
     clock.pass(2_500);
     await gateway.takeIn(0, 1);
@@ -361,7 +363,7 @@ describe('a client that has seen more than its gateway was told there is', () =>
     expect(await chat.hear()).toMatchObject([{ type: 'event', seq: 10, timeline_seq: 5 }]);
   });
 
-  it('is told what is missing, however late, where it stands in the journal', async () => {
+  it('gets the missing events, however late, if the journals hold them', async () => {
     const { gateway, chat } = await ahead([ALL]);
     Object.assign(gateway.feed, { heads: () => Promise.resolve([OPENED + 3, 0]) });
     clock.pass(5_000);
@@ -372,19 +374,22 @@ describe('a client that has seen more than its gateway was told there is', () =>
   });
 
   it.each([
-    ['that there are journals', () => Promise.reject(new Error('no broker leads the topic'))],
-    ['what stands in them', () => Promise.resolve([OPENED + 3, 0])],
-  ])('goes on elsewhere with all that it has seen where nobody can say here %s', async (_, heads) => {
-    const { gateway, chat } = await ahead([ALL]);
-    Object.assign(gateway.feed, { heads });
-    clock.pass(5_000);
-    await chat.hear();
-    clock.pass(5_000);
-    expect(kindsOf(await chat.hear())).not.toContain('resync');
-    expect(chat.closedWith).toBe(4503);
-  });
+    ["the journals' heads", () => Promise.reject(new Error('no broker leads the topic'))],
+    ["the journals' contents", () => Promise.resolve([OPENED + 3, 0])],
+  ])(
+    'is closed to resume elsewhere, with all that it has seen, if this gateway cannot learn %s',
+    async (_, heads) => {
+      const { gateway, chat } = await ahead([ALL]);
+      Object.assign(gateway.feed, { heads });
+      clock.pass(5_000);
+      await chat.hear();
+      clock.pass(5_000);
+      expect(kindsOf(await chat.hear())).not.toContain('resync');
+      expect(chat.closedWith).toBe(4503);
+    },
+  );
 
-  it('is told meanwhile what happens to other auctions that it has subscribed to', async () => {
+  it('gets events of its other subscriptions meanwhile', async () => {
     const { gateway, chat } = await ahead([ONE, OTHER]);
     await gateway.takeIn(1, 1);
     expect(await chat.hear()).toMatchObject([{ subscription_id: 's2', seq: 1, auction_id: SECOND }]);
@@ -399,7 +404,7 @@ describe('a client that has seen more than its gateway was told there is', () =>
     ]);
   });
 
-  it('is told in a subscription to all auctions of none before what is missing of the one', async () => {
+  it('gets no event of other auctions before the missing ones, in a subscription to all auctions', async () => {
     const { gateway, chat } = await ahead([ALL]);
     await gateway.takeIn(1, 2);
     expect(await chat.hear()).toEqual([]);
@@ -411,7 +416,7 @@ describe('a client that has seen more than its gateway was told there is', () =>
     ]);
   });
 
-  it('goes on elsewhere with a token that it was given meanwhile', async () => {
+  it('can resume elsewhere with a token that it got meanwhile', async () => {
     const { gateway, chat } = await ahead([ONE, OTHER]);
     await gateway.takeIn(1, 1);
     const [event] = await chat.hear();
@@ -431,7 +436,7 @@ describe('a client that has seen more than its gateway was told there is', () =>
     ]);
   });
 
-  it('is not waited for when it has gone, nor when it has unsubscribed', async () => {
+  it('is not waited for after it has ended or unsubscribed', async () => {
     const gone = await ahead([ALL]);
     const whileItWaits = clock.pending;
     gone.chat.connection.onClosed(1006);

@@ -9,7 +9,7 @@ import { Replay, type Gap } from './replay.js';
 import { concerns, isAhead, isTold, shardOf, type Subscription } from './subscription.js';
 import type { EventNumbering } from './event-numbering.js';
 
-/** Why subscriptions of a token, by number, cannot go on. */
+/** Why subscriptions of a token, by number, cannot continue. */
 export type Broken = ReadonlyMap<number, ResyncReason>;
 export type Reasons = ReadonlyMap<Subscription, ResyncReason>;
 
@@ -20,22 +20,18 @@ export interface ResumptionPorts {
   readonly feed: Feed;
   readonly clock: Clock;
   readonly account: string;
-  /** How long this gateway waits for what the client has seen and it has not. */
+  /** How long this gateway waits for events that the client has seen and it has not. */
   readonly patienceMillis: number;
   readonly onResync: (reason: ResyncReason) => void;
-  /** Everything was sent. These are left, and need a snapshot of the present. */
+  /** Everything was sent. The subscriptions in `left` need a snapshot of the present. */
   readonly onDone: (left: Reasons) => void;
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * A connection on its way from its token to the present. Snapshots that had not arrived whole are sent again as they were then, so
- * that what came after them follows, the ends of auctions too.
- *
- * A client may have seen more than this gateway knows to exist, because brokers report an older end for a while. So the gateway waits
- * for what is missing. Meanwhile it sends the other subscriptions what a token can express: only the tokenless shard, while something of it
- * is missing, because an event of another shard would be counted in its place. In the end it asks the journals once more and gives up
- * only what they do not have. If they cannot be read, another gateway has to decide.
+ * Brings a connection from its token to the present. Incomplete snapshots are sent again as they were. Brokers may
+ * report old heads, so it waits for events that only the client has seen, and meanwhile sends only what a token can
+ * express.
  */
 export class Resumption {
   private readonly replay: Replay;
@@ -43,7 +39,7 @@ export class Resumption {
   private isStopped = false;
   private wake: (() => void) | undefined;
   private patienceEndsAt: bigint | undefined;
-  /** After the end of the wait: what is at hand is all that there was then. */
+  /** Set at the end of the wait: what is in memory is all that the journals had then. */
   private hasReadAll = false;
 
   constructor(
@@ -69,23 +65,23 @@ export class Resumption {
     );
   }
 
-  /** By shard, up to where everything was sent. */
+  /** By shard, the position up to which everything was sent. */
   get cursors(): readonly number[] {
     return this.replay.cursors;
   }
 
   begin(): void {
-    const incomplete = this.toBeShownAgain();
+    const incomplete = this.toBeSentAgain();
     if (incomplete.length === 0) this.goOn();
     else {
-      this.behind(this.seenThen(), (viewerStates) => {
-        this.showAgain(incomplete, viewerStates);
+      this.afterwards(this.liveAtToken(), (viewerStates) => {
+        this.sendAgain(incomplete, viewerStates);
         this.goOn();
       });
     }
   }
 
-  /** What is at hand and still to be sent, by auction. Undefined where something would have to be recalled. */
+  /** What is in memory and not sent yet, by auction. Undefined where something must be recalled first. */
   untold(): Iterable<string | undefined> {
     return this.replay.untold();
   }
@@ -95,7 +91,7 @@ export class Resumption {
     this.wake?.();
   }
 
-  /** A subscription is gone, so there may be nothing to wait for. */
+  /** A subscription was removed, so there may be nothing left to wait for. */
   look(): void {
     this.wake?.();
   }
@@ -110,31 +106,31 @@ export class Resumption {
       onDone(this.left);
       return;
     }
-    const ready = outcome === 'DONE' || outcome === 'NOT_WHOLE' ? this.news() : this.ready(outcome);
-    this.behind(ready, () => {
+    const ready = outcome === 'DONE' || outcome === 'NOT_WHOLE' ? this.progress() : this.recallGap(outcome);
+    this.afterwards(ready, () => {
       this.goOn();
     });
   }
 
-  private async ready(outcome: 'WAITING' | Gap): Promise<void> {
+  private async recallGap(outcome: 'WAITING' | Gap): Promise<void> {
     const { outbox, history } = this.ports;
     await outbox.room();
     if (outcome !== 'WAITING') await history.recall(outcome.shard, outcome.position);
   }
 
-  /** The client has seen more of these than there is here. */
+  /** Subscriptions whose client has seen more than this gateway. */
   private ahead(): Subscription[] {
     return this.ports.numbering.all().filter(isAhead);
   }
 
-  /** Resolves when there may be more to send, or nothing to wait for. */
-  private async news(): Promise<void> {
+  /** Resolves when there may be more to send, or nothing left to wait for. */
+  private async progress(): Promise<void> {
     if (this.hasReadAll) this.giveUp();
-    else if (!(await this.gain())) await this.readAll();
+    else if (!(await this.waitForGain())) await this.readAll();
   }
 
-  /** True as soon as the account's timelines have gained something or the wait is void, false when time is up. */
-  private gain(): Promise<boolean> {
+  /** True once the account's timelines gain something or the wait is pointless, false when time is up. */
+  private waitForGain(): Promise<boolean> {
     const { feed, clock, account, patienceMillis } = this.ports;
     const now = clock.monotonicNanos();
     this.patienceEndsAt ??= now + BigInt(patienceMillis) * NANOS_PER_MILLI;
@@ -172,7 +168,7 @@ export class Resumption {
     }
   }
 
-  private showAgain(incomplete: readonly Subscription[], viewerStates: readonly ViewerState[]): void {
+  private sendAgain(incomplete: readonly Subscription[], viewerStates: readonly ViewerState[]): void {
     const { numbering, onResync } = this.ports;
     for (const subscription of incomplete) {
       if (this.isStopped) return;
@@ -188,7 +184,7 @@ export class Resumption {
   }
 
   /** What was live for the account at the token's positions. */
-  private async seenThen(): Promise<readonly ViewerState[]> {
+  private async liveAtToken(): Promise<readonly ViewerState[]> {
     const { history } = this.ports;
     const viewerStates: ViewerState[] = [];
     for (const [shard, position] of this.point.positions.entries()) {
@@ -197,8 +193,8 @@ export class Resumption {
     return viewerStates.sort(newestFirst);
   }
 
-  /** Not those that get earlier entries after their snapshot: that one begins with the present. */
-  private toBeShownAgain(): Subscription[] {
+  /** Without subscriptions that still get earlier entries: their snapshot shows the present. */
+  private toBeSentAgain(): Subscription[] {
     return [...this.left].flatMap(([subscription, reason]) => {
       const { isOver, told } = subscription;
       return reason === 'SNAPSHOT_INCOMPLETE' && !isOver && told === undefined ? [subscription] : [];
@@ -206,11 +202,11 @@ export class Resumption {
   }
 
   private isNeeded(shard: number): boolean {
-    const dependent = [...this.ports.numbering.all().filter(isTold), ...this.toBeShownAgain()];
+    const dependent = [...this.ports.numbering.all().filter(isTold), ...this.toBeSentAgain()];
     return dependent.some(({ auctionId }) => auctionId === undefined || shardOf(auctionId) === shard);
   }
 
-  private behind<T>(ready: Promise<T>, next: (value: T) => void): void {
+  private afterwards<T>(ready: Promise<T>, next: (value: T) => void): void {
     const { outbox, onFault } = this.ports;
     ready
       .then((value) => {

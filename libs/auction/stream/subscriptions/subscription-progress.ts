@@ -2,19 +2,19 @@ import type { HistoryCatchUp } from '../feed/history-catch-up.js';
 import type { ResumePoint, SubscriptionMark } from '../resume-point.js';
 import { concerns, heldBehind, isTold, shardOf, type Seen } from './subscription.js';
 
-interface Held {
+interface MissingEvents {
   readonly mark: SubscriptionMark;
-  /** Where the events after the token came from. */
+  /** The shard of the events after the token. */
   readonly shard: number;
   missing: number;
 }
 
 /**
- * How far a client is past its token. This gateway must have as many events before it can send the next one. Each check counts
- * only what came since the one before, so a client that claims to have seen what never was costs no more.
+ * How many events past its token a client is. This gateway must find as many before it can send the next one. Each
+ * check counts only what came since the last one, so a false claim of the client costs no more.
  */
 export class SubscriptionProgress {
-  private readonly held: readonly Held[];
+  private readonly missing: readonly MissingEvents[];
   private readonly cursors: number[];
 
   constructor(
@@ -23,16 +23,17 @@ export class SubscriptionProgress {
     seen: Seen,
   ) {
     this.cursors = [...positions];
-    this.held = subscriptions.flatMap((mark) => {
+    this.missing = subscriptions.flatMap((mark) => {
       const missing = heldBehind(mark, seen);
-      // Of one auction all comes out of one shard; of all auctions, what has no token of its own comes out of the tokenless shard.
+      // Events of one auction come from one shard. For all auctions, events without a token come from the tokenless
+      // shard.
       const shard = mark.auctionId === undefined ? tokenlessShard : shardOf(mark.auctionId);
-      // Without such a shard there is nothing to be counted.
+      // Without such a shard there is nothing to count.
       return isTold(mark) && missing > 0 ? [{ mark, shard, missing }] : [];
     });
   }
 
-  /** Resolves when everything has been counted that the feed does not remember. */
+  /** Resolves when everything that the feed has forgotten was counted. */
   async recall(): Promise<void> {
     for (const shard of this.shards()) {
       for (;;) {
@@ -43,7 +44,7 @@ export class SubscriptionProgress {
     }
   }
 
-  /** Whether there is anything to wait for, up to where the journals end. */
+  /** Whether more can come before the heads of the journals are reached. */
   areComing(heads: readonly number[]): boolean {
     for (const shard of this.shards()) this.count(shard);
     return this.shards().some((shard) => {
@@ -52,22 +53,25 @@ export class SubscriptionProgress {
     });
   }
 
-  /** Whether something has come and gone. */
+  /** Whether missing events have come and were forgotten. */
   areForgotten(): boolean {
     return this.shards().some((shard) => this.isForgotten(shard));
   }
 
-  /** Whether the subscription can go on exactly, once what is missing has come. That needs a shard to come from. */
+  /**
+   * Whether the subscription can continue exactly once the missing events have come. They need a shard to come
+   * from.
+   */
   canContinue(mark: SubscriptionMark): boolean {
-    return mark.isComplete && this.held.every((held) => held.mark !== mark || held.shard in this.cursors);
+    return mark.isComplete && this.missing.every((held) => held.mark !== mark || held.shard in this.cursors);
   }
 
   private shards(): number[] {
-    return [...new Set(this.held.map(({ shard }) => shard))].filter((shard) => shard in this.cursors);
+    return [...new Set(this.missing.map(({ shard }) => shard))].filter((shard) => shard in this.cursors);
   }
 
   private isMissing(shard: number): boolean {
-    return this.held.some((held) => held.shard === shard && held.missing > 0);
+    return this.missing.some((held) => held.shard === shard && held.missing > 0);
   }
 
   private isForgotten(shard: number): boolean {
@@ -78,7 +82,7 @@ export class SubscriptionProgress {
     const section = this.history.behind(shard, this.cursors[shard] ?? 0);
     if (section === undefined) return;
     for (const gain of section.gains()) {
-      for (const held of this.held) {
+      for (const held of this.missing) {
         if (held.shard === shard && concerns(held.mark, gain)) held.missing -= gain.entries;
       }
     }

@@ -17,21 +17,24 @@ export interface SubscriptionTablePorts extends ResumeCursorPorts {
   readonly limits: StreamLimits;
   readonly outbox: Outbox<Subscription>;
   readonly onResync: (reason: ResyncReason) => void;
-  /** The auction has to be shown and is not in the feed's memory. Expects `showEnded`, unless all are sent anew meanwhile. */
+  /**
+   * The auction must be shown but is not in the feed's memory. Expects `showEnded`, unless all are sent again
+   * meanwhile.
+   */
   readonly onNotHere: (subscription: Subscription) => void;
-  /** Its client is still to be sent what it missed before the subscription. */
+  /** The client must still be sent what it missed before the subscription. */
   readonly onBehind: (subscription: Subscription) => void;
-  /** The connection was not sent what it should have been. */
+  /** Sending to the connection failed. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** The subscriptions of one connection: begun, resumed, sent anew, ended. */
+/** The subscriptions of one connection: started, resumed, sent again, ended. */
 export class SubscriptionTable implements FeedListener {
   private readonly cursor: ResumeCursor;
   private readonly numbering: EventNumbering;
   private unlisten: (() => void) | undefined;
   private resumption: Resumption | undefined;
-  /** What the feed has taken in and the subscriptions were not sent yet. */
+  /** What the feed has read and the subscriptions were not sent yet. */
   private inDelivery: { readonly events: readonly FeedEvent[]; next: number } = { events: [], next: 0 };
   private waitingForLive: (() => void)[] = [];
   private isStopped = false;
@@ -53,7 +56,7 @@ export class SubscriptionTable implements FeedListener {
     return this.numbering.size;
   }
 
-  /** Changes whenever all are sent anew. */
+  /** Changes whenever all subscriptions are sent again. */
   get round(): number {
     return this.numbering.currentRound;
   }
@@ -86,7 +89,7 @@ export class SubscriptionTable implements FeedListener {
     return isRemoved;
   }
 
-  /** Resolves when the connection was sent all that it missed. Nothing begins before. */
+  /** Resolves when the connection was sent all that it missed. No subscription starts before. */
   live(): Promise<void> {
     if (this.resumption === undefined) return Promise.resolve();
     return new Promise((resolve) => {
@@ -100,34 +103,34 @@ export class SubscriptionTable implements FeedListener {
     this.listen();
   }
 
-  /** The snapshot of a subscription that first gets what it missed before, and nothing else until then. */
+  /** The snapshot of a subscription that then gets the entries it missed, and nothing else before them. */
   beginBehind(subscription: Subscription, viewerState: ViewerState): void {
     this.numbering.sendSnapshot(subscription, [viewerState], false);
   }
 
-  /** An earlier entry. With the last one the subscription must be where the feed is at this moment. */
+  /** An earlier entry. With the last one the subscription must be where the feed is now. */
   sendMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
     this.numbering.sendMissed(subscription, timelineSeq, entry, isLast);
     if (isLast) this.listen();
   }
 
-  /** The same where no entry is left to send. */
+  /** The same if no entry is left to send. */
   caughtUp(subscription: Subscription): void {
     this.numbering.complete(subscription);
     this.listen();
   }
 
-  /** The view of an auction that is over for the account, as JSON text. Nothing more will happen to it. */
+  /** The view of an auction that is over for the account, as JSON text. No events will follow. */
   showEnded(subscription: Subscription, view: string): void {
     this.numbering.sendEnded(subscription, view);
   }
 
-  /** Takes over the subscriptions of a token, and sends nothing yet. */
+  /** Restores the subscriptions of a token. Sends nothing yet. */
   restore(point: ResumePoint, seen: Seen): void {
     this.numbering.restore(point, seen);
   }
 
-  /** Sends what happened since the token, and then a snapshot to those that cannot go on. */
+  /** Sends what happened since the token, and then a snapshot to subscriptions that cannot continue. */
   resume(point: ResumePoint, broken: Broken, history: HistoryCatchUp): void {
     const { feed, clock, limits, outbox, onResync, onFault } = this.ports;
     if (this.size === 0) return;
@@ -155,14 +158,14 @@ export class SubscriptionTable implements FeedListener {
     );
     this.resumption = resumption;
     this.cursor.begin(point.tokenlessShard, resumption.cursors);
-    this.guarded(() => {
+    this.sendTogether(() => {
       resumption.begin();
     });
   }
 
   onEvents(shard: number, events: readonly FeedEvent[]): void {
-    this.guarded(() => {
-      // What is not sent any more is in the snapshots that were taken instead: the feed is past the whole batch.
+    this.sendTogether(() => {
+      // Events not sent here are in the snapshots sent instead, because the feed has applied the whole batch.
       const inDelivery = { events, next: 0 };
       this.inDelivery = inDelivery;
       for (const event of events) {
@@ -175,8 +178,8 @@ export class SubscriptionTable implements FeedListener {
   }
 
   /**
-   * Whether no snapshot could stand for what is dropped, the events of these auctions and whatever is still to be told,
-   * because one of the auctions is over by now.
+   * Whether snapshots could not replace what is dropped (the events of these auctions and all unsent events),
+   * because one of the auctions is over.
    */
   wouldLose(auctions: Iterable<string>): boolean {
     for (const id of auctions) if (this.isOver(id)) return true;
@@ -189,7 +192,7 @@ export class SubscriptionTable implements FeedListener {
     return false;
   }
 
-  /** Too much was waiting. What has not left does not count, and the present is sent instead. */
+  /** Too much was waiting. Messages that have not left are dropped, and the present state is sent instead. */
   sendStateInstead(dropped: ReadonlyMap<Subscription, number>): void {
     this.numbering.takeBack(dropped);
     this.keepUpWithFeed();
@@ -197,14 +200,14 @@ export class SubscriptionTable implements FeedListener {
     if (all.length > 0) this.resync(new Map(all.map((subscription) => [subscription, 'SLOW_READER'])));
   }
 
-  /** Sends a snapshot of the present; events go on after that. */
+  /** Sends a snapshot of the present; later events follow. */
   resync(reasons: Reasons): void {
-    // All of them before anything is sent: no token may cover what was taken back.
+    // All of them before anything is sent, so that no token covers what was taken back.
     for (const subscription of reasons.keys()) {
       subscription.isComplete = false;
       subscription.told = undefined;
     }
-    // A client that got a resync and no snapshot has a token that says so, wherever it resumes.
+    // If a client gets the resync but not the snapshot, its token shows that, wherever it resumes.
     this.numbering.beat();
     const { round } = this;
     for (const [subscription, reason] of reasons) {
@@ -217,7 +220,7 @@ export class SubscriptionTable implements FeedListener {
     }
   }
 
-  /** Sends nothing any more. */
+  /** Sends nothing from now on. */
   stop(): void {
     this.isStopped = true;
     this.resumption?.stop();
@@ -243,9 +246,9 @@ export class SubscriptionTable implements FeedListener {
     for (const resolve of this.waitingForLive.splice(0)) resolve();
   }
 
-  private guarded(tell: () => void): void {
+  private sendTogether(send: () => void): void {
     try {
-      this.ports.outbox.together(tell);
+      this.ports.outbox.together(send);
     } catch (error) {
       this.ports.onFault(error);
     }
@@ -264,7 +267,7 @@ export class SubscriptionTable implements FeedListener {
   private viewerStatesOf({ auctionId, isOver }: Subscription): readonly ViewerState[] | undefined {
     const { feed } = this.ports;
     if (auctionId === undefined) return feed.live(this.name.account);
-    // The client has the end already; the feed may not have come to it yet.
+    // The client has the end already; the feed may not have read it yet.
     if (isOver) return undefined;
     const viewerState = feed.find(auctionId, this.name.account);
     return viewerState === undefined ? undefined : [viewerState];

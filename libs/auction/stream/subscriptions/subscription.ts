@@ -1,28 +1,31 @@
 import type { FeedEvent } from '../feed/change.js';
 import type { Channel, SubscriptionMark } from '../resume-point.js';
 
-/** One subscription of a connection. `seq` counts its events and has no gaps, whatever becomes of the connection. */
+/**
+ * One subscription of a connection. `seq` counts its events without gaps, through all resumptions of the
+ * connection.
+ */
 export interface Subscription {
   readonly id: string;
   readonly number: number;
   readonly channel: Channel;
   readonly auctionId: string | undefined;
   seq: number;
-  /** `seq` before the journal position that is in delivery. */
+  /** `seq` before the journal position in delivery. */
   base: number;
-  /** The client holds everything up to here. */
+  /** The client has everything up to this `seq`. */
   skip: number;
-  /** Only then it gets what its account's timelines gain. */
+  /** Only then does it get new entries of its account's timelines. */
   isComplete: boolean;
-  /** The auction was over for the account before the subscription began: nothing will come. */
+  /** The auction was over for the account before the subscription began: no events will come. */
   isOver: boolean;
-  /** While it gets what its client missed before it: up to which entry of the timeline that is. */
+  /** While it is sent earlier entries: the last entry of the timeline that was sent. */
   told: number | undefined;
 }
 
 export type Seen = Readonly<Record<string, number>>;
 
-/** A client cannot have seen more than this after a token, which lives a day. Larger numbers would overflow. */
+/** A client cannot have seen more events after a token, which is valid for a day. Larger numbers would overflow. */
 const MOST_BEHIND_A_TOKEN = 2 ** 31;
 
 export function idOf(number: number): string {
@@ -49,26 +52,26 @@ export function newSubscription(
   };
 }
 
-/** As the mark says. Its events are counted again from `base`, and those that the client holds are not sent again. */
+/** A subscription from its mark. Events count again from `base`, but those that the client has are not sent again. */
 export function restored(mark: SubscriptionMark, seen: Seen): Subscription {
   const { number, channel, auctionId, base, isComplete, isOver, told } = mark;
   const held = heldBehind(mark, seen);
-  const rest = { id: idOf(number), number, channel, auctionId, isComplete, isOver };
-  // Earlier entries are read again after the last that the client holds, and not counted again.
+  const common = { id: idOf(number), number, channel, auctionId, isComplete, isOver };
+  // Earlier entries are read again after the last one that the client has, and not counted again.
   if (told !== undefined) {
     const seq = base + held;
-    return { ...rest, seq, base: seq, skip: seq, told: told + held };
+    return { ...common, seq, base: seq, skip: seq, told: told + held };
   }
-  return { ...rest, seq: base, base, skip: base + held, told };
+  return { ...common, seq: base, base, skip: base + held, told };
 }
 
-/** How many events after `base` the client holds: those of the token, and those that it has seen since. */
+/** How many events after `base` the client has: those of the token, and those seen since. */
 export function heldBehind({ number, base, sent }: SubscriptionMark, seen: Seen): number {
   const said = (seen[idOf(number)] ?? 0) - base;
   return said > MOST_BEHIND_A_TOKEN ? sent : Math.max(sent, said);
 }
 
-/** What the client holds counts as sent, also where it was not counted again yet. */
+/** What the client has counts as sent, even if it was not counted here yet. */
 export function markOf(subscription: Subscription, isInDelivery: boolean): SubscriptionMark {
   const { number, channel, auctionId, seq, skip, isComplete, isOver, told } = subscription;
   const base = isInDelivery && told === undefined ? subscription.base : seq;
@@ -81,7 +84,7 @@ export function isTold({ isComplete, isOver }: Pick<SubscriptionMark, 'isComplet
   return isComplete && !isOver;
 }
 
-/** Whether its client has seen more of it than was counted here. */
+/** Whether its client has seen more than was counted here. */
 export function isAhead(subscription: Subscription): boolean {
   return isTold(subscription) && subscription.seq < subscription.skip;
 }

@@ -24,8 +24,8 @@ beforeEach(() => {
   clock = new SteppedClock();
 });
 
-function told(name: string, laterMs = 0, tell = (story: AuctionStory): AuctionStory => story) {
-  return realistic(tell(new AuctionStory(storyTerms())).events, name, 0, laterMs);
+function journaled(name: string, laterMs = 0, play = (story: AuctionStory): AuctionStory => story) {
+  return realistic(play(new AuctionStory(storyTerms())).events, name, 0, laterMs);
 }
 
 function refusedTimes(times: number): (story: AuctionStory) => AuctionStory {
@@ -40,8 +40,11 @@ interface Opened {
   readonly gateway: TestGateway;
 }
 
-/** All is written, and nothing of it taken in. */
-async function openedWith(events: ReturnType<typeof told>, options: GatewayOptions = {}): Promise<Opened> {
+/** Everything is written and nothing read. */
+async function openedWith(
+  events: ReturnType<typeof journaled>,
+  options: GatewayOptions = {},
+): Promise<Opened> {
   const world = new AuctionWorld([journalOf(0, events)]);
   const gateway = new TestGateway(world, clock, options);
   await gateway.start();
@@ -69,9 +72,9 @@ function typesOf(heard: readonly Heard[]): string[] {
 const FIRST = uuidNamed('first');
 
 describe('a subscription to all auctions', () => {
-  it('begins with those that are live, newest first and in parts, and goes on with what comes', async () => {
-    const events = [0, 1, 2, 3, 4].flatMap((number) => told(`auction ${number}`, number * 1_000));
-    const { gateway } = await openedWith([...events, ...told('next', 9_000)], {
+  it('starts with the live auctions, newest first and in parts, and continues with new events', async () => {
+    const events = [0, 1, 2, 3, 4].flatMap((number) => journaled(`auction ${number}`, number * 1_000));
+    const { gateway } = await openedWith([...events, ...journaled('next', 9_000)], {
       limits: { snapshotPart: 2 },
     });
     await gateway.takeIn(0, 6);
@@ -91,8 +94,10 @@ describe('a subscription to all auctions', () => {
     ]);
   });
 
-  it('gives a token with the first event, and then after so many or so long', async () => {
-    const { gateway } = await openedWith(told('first', 0, refusedTimes(20)), { limits: { tokenEvents: 4 } });
+  it('gets a token with the first event, and then after a number of events or a time', async () => {
+    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(20)), {
+      limits: { tokenEvents: 4 },
+    });
     const chat = await greeted(gateway);
     await chat.say('subscribe', { channel: 'auctions' });
     await gateway.takeIn(0, 9);
@@ -109,8 +114,8 @@ describe('a subscription to all auctions', () => {
 });
 
 describe('a subscription to one auction', () => {
-  it('hears nothing of others, and nothing any more once it is ended; the tokens have forgotten it', async () => {
-    const { gateway } = await openedWith([...told('first', 0, refusedTimes(2)), ...told('second')]);
+  it('gets nothing of other auctions, and nothing after it ended; new tokens do not contain it', async () => {
+    const { gateway } = await openedWith([...journaled('first', 0, refusedTimes(2)), ...journaled('second')]);
     await gateway.takeIn(0, 2);
     const chat = await greeted(gateway);
     expect(typesOf(await chat.say('subscribe', { channel: 'auction', auction_id: FIRST }))).toEqual([
@@ -126,28 +131,31 @@ describe('a subscription to one auction', () => {
     expect(await chat.hear()).toEqual([]);
   });
 
-  it('waits for an auction that has not come here yet, as long as that may take', async () => {
-    const { gateway } = await openedWith(told('first'));
+  it('waits for an auction that has not arrived yet, up to a limit', async () => {
+    const { gateway } = await openedWith(journaled('first'));
     const chat = await greeted(gateway);
-    const wish = { channel: 'auction', auction_id: FIRST };
-    expect(await chat.say('subscribe', wish)).toEqual([]);
+    const subscription = { channel: 'auction', auction_id: FIRST };
+    expect(await chat.say('subscribe', subscription)).toEqual([]);
     await gateway.takeInAll();
     expect(typesOf(await chat.hear())).toEqual(['subscribed', 'snapshot']);
 
-    const late = await greeted((await openedWith(told('first'))).gateway);
-    expect(await late.say('subscribe', wish)).toEqual([]);
+    const late = await greeted((await openedWith(journaled('first'))).gateway);
+    expect(await late.say('subscribe', subscription)).toEqual([]);
     clock.pass(5_000);
     expect(await late.hear()).toMatchObject([
       { type: 'reject', status: 503, error: 'auction_owner_unavailable' },
     ]);
   });
 
-  it('finds one that is over and that the feed has forgotten, and is told the rest of its timeline', async () => {
-    const ended = told('first', 0, (story) => story.submits('mia').closes().awardsNobody('NO_QUOTES'));
-    const { gateway, world } = await openedWith([...ended, ...[1, 2, 3].flatMap((n) => told(`later ${n}`))], {
-      history: 2,
-      limits: { timelinePage: 2 },
-    });
+  it('finds an auction that the feed has forgotten, and gets the remainder of its timeline', async () => {
+    const ended = journaled('first', 0, (story) => story.submits('mia').closes().awardsNobody('NO_QUOTES'));
+    const { gateway, world } = await openedWith(
+      [...ended, ...[1, 2, 3].flatMap((n) => journaled(`later ${n}`))],
+      {
+        history: 2,
+        limits: { timelinePage: 2 },
+      },
+    );
     await gateway.takeInAll();
     expect(gateway.feed.find(FIRST, mia)).toBeUndefined();
     const chat = await greeted(gateway);
@@ -169,16 +177,19 @@ describe('a subscription to one auction', () => {
     ]);
   });
 
-  it('is not told that there is none when the auction ends and is forgotten between two looks', async () => {
-    const ended = told('first', 0, (story) => story.closes().awardsNobody('NO_QUOTES'));
-    const { gateway, world } = await openedWith([...ended, ...[1, 2, 3].flatMap((n) => told(`later ${n}`))], {
-      history: 2,
-    });
+  it('is not refused if the auction ends and is forgotten between two look-ups', async () => {
+    const ended = journaled('first', 0, (story) => story.closes().awardsNobody('NO_QUOTES'));
+    const { gateway, world } = await openedWith(
+      [...ended, ...[1, 2, 3].flatMap((n) => journaled(`later ${n}`))],
+      {
+        history: 2,
+      },
+    );
     await gateway.takeIn(0, 2);
     const events = world.events.bind(world);
     Object.assign(gateway.ports.archive, {
-      events: async (...asked: Parameters<typeof events>) => {
-        const page = await events(...asked);
+      events: async (...args: Parameters<typeof events>) => {
+        const page = await events(...args);
         await gateway.takeInAll();
         return page;
       },
@@ -190,8 +201,8 @@ describe('a subscription to one auction', () => {
     expect(heard.at(-1)).toMatchObject({ kind: 'AUCTION_COMPLETED' });
   });
 
-  it('is told a long timeline no faster than it is read, and then goes on live', async () => {
-    const { gateway } = await openedWith(told('first', 0, refusedTimes(6_000)), { history: 10_000 });
+  it('gets a long timeline no faster than it is read, and then live events', async () => {
+    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(6_000)), { history: 10_000 });
     await gateway.takeIn(0, 5_990);
     const chat = await greeted(gateway, new TestSocket(true));
     const reading = chat.say('subscribe', { channel: 'auction', auction_id: FIRST, after_seq: 0 });
@@ -202,8 +213,8 @@ describe('a subscription to one auction', () => {
     expect(events.map(({ timeline_seq: seq }) => seq)).toEqual(events.map(({ seq }) => seq));
   });
 
-  it('is given a token with every hundredth entry of a long timeline, and goes on behind it', async () => {
-    const { gateway } = await openedWith(told('first', 0, refusedTimes(400)));
+  it('gets a token with every hundredth entry of a long timeline, and can resume after it', async () => {
+    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(400)));
     await gateway.takeInAll();
     const chat = await greeted(gateway);
     const heard = await chat.say('subscribe', { channel: 'auction', auction_id: FIRST, after_seq: 0 });
@@ -215,21 +226,21 @@ describe('a subscription to one auction', () => {
     expect(rest.map(({ seq }) => seq)).toEqual(Array.from({ length: 102 }, (_, index) => index + 301));
   });
 
-  it('is told to go on elsewhere when the rest of its timeline cannot be read, and told it there', async () => {
-    const { gateway, world } = await openedWith(told('first', 0, refusedTimes(9)), {
+  it('is closed if the remainder of its timeline cannot be read, and gets it elsewhere', async () => {
+    const { gateway, world } = await openedWith(journaled('first', 0, refusedTimes(9)), {
       limits: { timelinePage: 4 },
     });
     await gateway.takeInAll();
     const events = world.events.bind(world);
     let isAway = false;
     Object.assign(gateway.ports.archive, {
-      events: (...asked: Parameters<typeof events>) =>
-        isAway ? Promise.resolve({ status: 503, error: 'away' }) : events(...asked),
+      events: (...args: Parameters<typeof events>) =>
+        isAway ? Promise.resolve({ status: 503, error: 'away' }) : events(...args),
     });
     const chat = await greeted(gateway);
-    const hearing = chat.say('subscribe', { channel: 'auction', auction_id: FIRST, after_seq: 0 });
+    const subscribing = chat.say('subscribe', { channel: 'auction', auction_id: FIRST, after_seq: 0 });
     isAway = true;
-    const [, snapshot, ...first] = await hearing;
+    const [, snapshot, ...first] = await subscribing;
     expect(typesOf(first)).toEqual(Array<string>(4).fill('event'));
     for (let waited = 0; waited < 60; waited += 1) {
       clock.pass(50);
@@ -245,8 +256,8 @@ describe('a subscription to one auction', () => {
     );
   });
 
-  it('is refused with what the first read of its timeline says', async () => {
-    const { gateway } = await openedWith(told('first'));
+  it('is refused with the error of the first read of its timeline', async () => {
+    const { gateway } = await openedWith(journaled('first'));
     await gateway.takeInAll();
     Object.assign(gateway.ports.archive, {
       events: () => Promise.resolve({ status: 503, error: 'audit_timeline_incomplete' }),
@@ -258,8 +269,8 @@ describe('a subscription to one auction', () => {
   });
 });
 
-describe('how many subscriptions there may be', () => {
-  it('is 64 at once', async () => {
+describe('the number of subscriptions', () => {
+  it('is at most 64 at once', async () => {
     const { gateway } = await openedWith([], { limits: { subscribesPerSecond: 1_000 } });
     const chat = await greeted(gateway);
     for (let made = 0; made < 64; made += 1) {
@@ -278,7 +289,7 @@ describe('how many subscriptions there may be', () => {
     ]);
   });
 
-  it('is begun at 50 a second: whoever asks faster is answered later, and in order', async () => {
+  it('grows by at most 50 a second: faster requests are answered later, in order', async () => {
     const { gateway } = await openedWith([]);
     const chat = await greeted(gateway);
     const subscribe = (): Promise<Heard[]> => chat.say('subscribe', { channel: 'auctions' });
@@ -296,14 +307,14 @@ describe('how many subscriptions there may be', () => {
   });
 });
 
-describe('a reader that is slow', () => {
+describe('a slow reader', () => {
   const limits = { bufferedMessages: 8, tokenEvents: 1 };
 
   async function slow(
     options: GatewayOptions = {},
     channels = 1,
   ): Promise<{ chat: Chat; gateway: TestGateway }> {
-    const { gateway } = await openedWith(told('first', 0, refusedTimes(90)), {
+    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(90)), {
       ...options,
       limits: { ...limits, ...options.limits },
     });
@@ -312,7 +323,7 @@ describe('a reader that is slow', () => {
     return { chat, gateway };
   }
 
-  it('is told the present instead, and its numbers go on behind what has left', async () => {
+  it('gets the present state instead, and its numbers continue after what has left', async () => {
     const { chat, gateway } = await slow();
     await gateway.takeIn(0, 12);
     const heard = await chat.hear();
@@ -326,7 +337,7 @@ describe('a reader that is slow', () => {
     expect(await chat.hear()).toMatchObject([{ seq: 2, timeline_seq: 13 }]);
   });
 
-  it('does not get a token for what it was never sent', async () => {
+  it('gets no token for what was never sent', async () => {
     const { chat, gateway } = await slow();
     await gateway.takeIn(0, 3);
     clock.pass(10_000);
@@ -344,7 +355,7 @@ describe('a reader that is slow', () => {
     ]);
   });
 
-  it('has to go when it is slow again within ten seconds, and not after that', async () => {
+  it('is closed if it is slow again within ten seconds, but not after that', async () => {
     const { chat, gateway } = await slow();
     for (let time = 0; time < 3; time += 1) {
       await gateway.takeIn(0, 12);
@@ -358,7 +369,7 @@ describe('a reader that is slow', () => {
     expect(chat.closedWith).toBe(4431);
   });
 
-  it('is not blamed for what nobody may let out to it, not even when it was slow a moment ago', async () => {
+  it('is not closed for output that was blocked by its session, even if it was slow just before', async () => {
     let isKnown = true;
     const checkOf = (token: string) => (): SessionOutcome<Caller> =>
       isKnown ? sessionOf(token) : 'unavailable';
@@ -376,26 +387,26 @@ describe('a reader that is slow', () => {
     expect(await chat.hear()).toMatchObject([{ seq: 2, timeline_seq: 73 }]);
   });
 
-  it('has to go at once when even the present is too much', async () => {
+  it('is closed at once if even the present state is too much', async () => {
     const { chat, gateway } = await slow({}, 5);
     await gateway.takeIn(0, 12);
     expect(chat.closedWith).toBe(4431);
   });
 
-  it('is answered all the same, until the answers are too much', async () => {
+  it('still gets answers, until these are too much', async () => {
     const { chat, gateway } = await slow();
     await gateway.takeIn(0, 6);
-    for (let said = 0; said < 4; said += 1) chat.connection.onText(`{"type":"ping","cmd_id":"p${said}"}`);
+    for (let sent = 0; sent < 4; sent += 1) chat.connection.onText(`{"type":"ping","cmd_id":"p${sent}"}`);
     const heard = typesOf(await chat.hear());
     expect(heard.filter((type) => type === 'pong')).toHaveLength(4);
     expect(heard.filter((type) => type === 'resync')).toHaveLength(1);
     expect(heard.filter((type) => type === 'event')).toHaveLength(1);
     clock.pass(10_000);
-    for (let said = 0; said < 10; said += 1) chat.connection.onText(`{"type":"ping","cmd_id":"p${said}"}`);
+    for (let sent = 0; sent < 10; sent += 1) chat.connection.onText(`{"type":"ping","cmd_id":"p${sent}"}`);
     expect(chat.closedWith).toBe(4431);
   });
 
-  it('is shown a new subscription once, even when the word of it is what was too much', async () => {
+  it('gets the snapshot of a new subscription once, even if the reply itself overflowed its buffer', async () => {
     const { chat, gateway } = await slow();
     await gateway.takeIn(0, 8);
     expect(chat.socket.waiting).toHaveLength(1);
@@ -409,7 +420,7 @@ describe('a reader that is slow', () => {
   });
 });
 
-describe('a connection that goes on', () => {
+describe('a resumed connection', () => {
   async function tokenAt(gateway: TestGateway, records: number): Promise<string> {
     await gateway.takeIn(0, records);
     const chat = await greeted(gateway);
@@ -418,8 +429,8 @@ describe('a connection that goes on', () => {
     return String(heard.at(-1)?.resume_token);
   }
 
-  it('is told more than a buffer holds, if it reads', async () => {
-    const { gateway } = await openedWith(told('first', 0, refusedTimes(6_000)), { history: 10_000 });
+  it('gets more than a buffer holds, if it reads', async () => {
+    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(6_000)), { history: 10_000 });
     const token = await tokenAt(gateway, 2);
     await gateway.takeInAll();
     const chat = new Chat(gateway, mia, new TestSocket(true));
@@ -431,8 +442,8 @@ describe('a connection that goes on', () => {
     expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 6_000 }, (_, index) => index + 1));
   });
 
-  it('begins nothing new before it has been told all, and is answered everything else', async () => {
-    const { gateway } = await openedWith(told('first', 0, refusedTimes(100)), {
+  it('starts no subscription before it has got everything, but answers all other messages', async () => {
+    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(100)), {
       limits: { bufferedMessages: 40 },
     });
     const token = await tokenAt(gateway, 2);
@@ -448,8 +459,8 @@ describe('a connection that goes on', () => {
     expect(types.filter((type) => type === 'event')).toHaveLength(100);
   });
 
-  it('that says it has seen what cannot be is told the present, and harms only its own numbers', async () => {
-    const { gateway } = await openedWith(told('first', 0, refusedTimes(5)));
+  it('that claims impossible events gets the present state, and harms only its own numbers', async () => {
+    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(5)));
     const token = await tokenAt(gateway, 2);
     await gateway.takeInAll();
     const resumed = async (seen: number): Promise<Heard[]> => {
@@ -466,11 +477,14 @@ describe('a connection that goes on', () => {
     ]);
   });
 
-  it('is shown an auction that is over and forgotten from where it is kept', async () => {
-    const ended = told('first', 0, (story) => story.closes().awardsNobody('NO_QUOTES'));
-    const { gateway, world } = await openedWith([...ended, ...[1, 2, 3].flatMap((n) => told(`later ${n}`))], {
-      history: 2,
-    });
+  it('gets the view of an ended and forgotten auction from the archive', async () => {
+    const ended = journaled('first', 0, (story) => story.closes().awardsNobody('NO_QUOTES'));
+    const { gateway, world } = await openedWith(
+      [...ended, ...[1, 2, 3].flatMap((n) => journaled(`later ${n}`))],
+      {
+        history: 2,
+      },
+    );
     await gateway.takeIn(0, 2);
     const before = await greeted(gateway);
     const [, snapshot] = await before.say('subscribe', { channel: 'auction', auction_id: FIRST });
