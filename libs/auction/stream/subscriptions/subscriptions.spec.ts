@@ -24,7 +24,7 @@ beforeEach(() => {
   clock = new SteppedClock();
 });
 
-function journaled(name: string, laterMs = 0, play = (story: AuctionStory): AuctionStory => story) {
+function logs(name: string, laterMs = 0, play = (story: AuctionStory): AuctionStory => story) {
   return realistic(play(new AuctionStory(storyTerms())).events, name, 0, laterMs);
 }
 
@@ -41,10 +41,7 @@ interface Opened {
 }
 
 /** Everything is written and nothing read. */
-async function openedWith(
-  events: ReturnType<typeof journaled>,
-  options: GatewayOptions = {},
-): Promise<Opened> {
+async function openedWith(events: ReturnType<typeof logs>, options: GatewayOptions = {}): Promise<Opened> {
   const world = new AuctionWorld([journalOf(0, events)]);
   const gateway = new TestGateway(world, clock, options);
   await gateway.start();
@@ -73,8 +70,8 @@ const FIRST = uuidNamed('first');
 
 describe('a subscription to all auctions', () => {
   it('starts with the live auctions, newest first and in parts, and continues with new events', async () => {
-    const events = [0, 1, 2, 3, 4].flatMap((number) => journaled(`auction ${number}`, number * 1_000));
-    const { gateway } = await openedWith([...events, ...journaled('next', 9_000)], {
+    const events = [0, 1, 2, 3, 4].flatMap((number) => logs(`auction ${number}`, number * 1_000));
+    const { gateway } = await openedWith([...events, ...logs('next', 9_000)], {
       limits: { snapshotPart: 2 },
     });
     await gateway.takeIn(0, 6);
@@ -95,9 +92,7 @@ describe('a subscription to all auctions', () => {
   });
 
   it('gets a token with the first event, and then after a number of events or a time', async () => {
-    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(20)), {
-      limits: { tokenEvents: 4 },
-    });
+    const { gateway } = await openedWith(logs('first', 0, refusedTimes(20)), { limits: { tokenEvents: 4 } });
     const chat = await greeted(gateway);
     await chat.say('subscribe', { channel: 'auctions' });
     await gateway.takeIn(0, 9);
@@ -115,7 +110,7 @@ describe('a subscription to all auctions', () => {
 
 describe('a subscription to one auction', () => {
   it('gets nothing of other auctions, and nothing after it ended; new tokens do not contain it', async () => {
-    const { gateway } = await openedWith([...journaled('first', 0, refusedTimes(2)), ...journaled('second')]);
+    const { gateway } = await openedWith([...logs('first', 0, refusedTimes(2)), ...logs('second')]);
     await gateway.takeIn(0, 2);
     const chat = await greeted(gateway);
     expect(typesOf(await chat.say('subscribe', { channel: 'auction', auction_id: FIRST }))).toEqual([
@@ -132,14 +127,14 @@ describe('a subscription to one auction', () => {
   });
 
   it('waits for an auction that has not arrived yet, up to a limit', async () => {
-    const { gateway } = await openedWith(journaled('first'));
+    const { gateway } = await openedWith(logs('first'));
     const chat = await greeted(gateway);
     const subscription = { channel: 'auction', auction_id: FIRST };
     expect(await chat.say('subscribe', subscription)).toEqual([]);
     await gateway.takeInAll();
     expect(typesOf(await chat.hear())).toEqual(['subscribed', 'snapshot']);
 
-    const late = await greeted((await openedWith(journaled('first'))).gateway);
+    const late = await greeted((await openedWith(logs('first'))).gateway);
     expect(await late.say('subscribe', subscription)).toEqual([]);
     clock.pass(5_000);
     expect(await late.hear()).toMatchObject([
@@ -148,14 +143,11 @@ describe('a subscription to one auction', () => {
   });
 
   it('finds an auction that the feed has forgotten, and gets the remainder of its timeline', async () => {
-    const ended = journaled('first', 0, (story) => story.submits('mia').closes().awardsNobody('NO_QUOTES'));
-    const { gateway, world } = await openedWith(
-      [...ended, ...[1, 2, 3].flatMap((n) => journaled(`later ${n}`))],
-      {
-        history: 2,
-        limits: { timelinePage: 2 },
-      },
-    );
+    const ended = logs('first', 0, (story) => story.submits('mia').closes().awardsNobody('NO_QUOTES'));
+    const { gateway, world } = await openedWith([...ended, ...[1, 2, 3].flatMap((n) => logs(`later ${n}`))], {
+      history: 2,
+      limits: { timelinePage: 2 },
+    });
     await gateway.takeInAll();
     expect(gateway.feed.find(FIRST, mia)).toBeUndefined();
     const chat = await greeted(gateway);
@@ -178,13 +170,10 @@ describe('a subscription to one auction', () => {
   });
 
   it('is not refused if the auction ends and is forgotten between two look-ups', async () => {
-    const ended = journaled('first', 0, (story) => story.closes().awardsNobody('NO_QUOTES'));
-    const { gateway, world } = await openedWith(
-      [...ended, ...[1, 2, 3].flatMap((n) => journaled(`later ${n}`))],
-      {
-        history: 2,
-      },
-    );
+    const ended = logs('first', 0, (story) => story.closes().awardsNobody('NO_QUOTES'));
+    const { gateway, world } = await openedWith([...ended, ...[1, 2, 3].flatMap((n) => logs(`later ${n}`))], {
+      history: 2,
+    });
     await gateway.takeIn(0, 2);
     const events = world.events.bind(world);
     Object.assign(gateway.ports.archive, {
@@ -202,7 +191,7 @@ describe('a subscription to one auction', () => {
   });
 
   it('gets a long timeline no faster than it is read, and then live events', async () => {
-    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(6_000)), { history: 10_000 });
+    const { gateway } = await openedWith(logs('first', 0, refusedTimes(6_000)), { history: 10_000 });
     await gateway.takeIn(0, 5_990);
     const chat = await greeted(gateway, new TestSocket(true));
     const reading = chat.say('subscribe', { channel: 'auction', auction_id: FIRST, after_seq: 0 });
@@ -214,7 +203,7 @@ describe('a subscription to one auction', () => {
   });
 
   it('gets a token with every hundredth entry of a long timeline, and can resume after it', async () => {
-    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(400)));
+    const { gateway } = await openedWith(logs('first', 0, refusedTimes(400)));
     await gateway.takeInAll();
     const chat = await greeted(gateway);
     const heard = await chat.say('subscribe', { channel: 'auction', auction_id: FIRST, after_seq: 0 });
@@ -227,7 +216,7 @@ describe('a subscription to one auction', () => {
   });
 
   it('is closed if the remainder of its timeline cannot be read, and gets it elsewhere', async () => {
-    const { gateway, world } = await openedWith(journaled('first', 0, refusedTimes(9)), {
+    const { gateway, world } = await openedWith(logs('first', 0, refusedTimes(9)), {
       limits: { timelinePage: 4 },
     });
     await gateway.takeInAll();
@@ -257,7 +246,7 @@ describe('a subscription to one auction', () => {
   });
 
   it('is refused with the error of the first read of its timeline', async () => {
-    const { gateway } = await openedWith(journaled('first'));
+    const { gateway } = await openedWith(logs('first'));
     await gateway.takeInAll();
     Object.assign(gateway.ports.archive, {
       events: () => Promise.resolve({ status: 503, error: 'audit_timeline_incomplete' }),
@@ -314,7 +303,7 @@ describe('a slow reader', () => {
     options: GatewayOptions = {},
     channels = 1,
   ): Promise<{ chat: Chat; gateway: TestGateway }> {
-    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(90)), {
+    const { gateway } = await openedWith(logs('first', 0, refusedTimes(90)), {
       ...options,
       limits: { ...limits, ...options.limits },
     });
@@ -430,7 +419,7 @@ describe('a resumed connection', () => {
   }
 
   it('gets more than a buffer holds, if it reads', async () => {
-    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(6_000)), { history: 10_000 });
+    const { gateway } = await openedWith(logs('first', 0, refusedTimes(6_000)), { history: 10_000 });
     const token = await tokenAt(gateway, 2);
     await gateway.takeInAll();
     const chat = new Chat(gateway, mia, new TestSocket(true));
@@ -443,7 +432,7 @@ describe('a resumed connection', () => {
   });
 
   it('starts no subscription before it has got everything, but answers all other messages', async () => {
-    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(100)), {
+    const { gateway } = await openedWith(logs('first', 0, refusedTimes(100)), {
       limits: { bufferedMessages: 40 },
     });
     const token = await tokenAt(gateway, 2);
@@ -460,7 +449,7 @@ describe('a resumed connection', () => {
   });
 
   it('that claims impossible events gets the present state, and harms only its own numbers', async () => {
-    const { gateway } = await openedWith(journaled('first', 0, refusedTimes(5)));
+    const { gateway } = await openedWith(logs('first', 0, refusedTimes(5)));
     const token = await tokenAt(gateway, 2);
     await gateway.takeInAll();
     const resumed = async (seen: number): Promise<Heard[]> => {
@@ -478,13 +467,10 @@ describe('a resumed connection', () => {
   });
 
   it('gets the view of an ended and forgotten auction from the archive', async () => {
-    const ended = journaled('first', 0, (story) => story.closes().awardsNobody('NO_QUOTES'));
-    const { gateway, world } = await openedWith(
-      [...ended, ...[1, 2, 3].flatMap((n) => journaled(`later ${n}`))],
-      {
-        history: 2,
-      },
-    );
+    const ended = logs('first', 0, (story) => story.closes().awardsNobody('NO_QUOTES'));
+    const { gateway, world } = await openedWith([...ended, ...[1, 2, 3].flatMap((n) => logs(`later ${n}`))], {
+      history: 2,
+    });
     await gateway.takeIn(0, 2);
     const before = await greeted(gateway);
     const [, snapshot] = await before.say('subscribe', { channel: 'auction', auction_id: FIRST });
