@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { award, rank, type Contender, type Contest } from './winner-rule.js';
 
 /*
- * The oracle knows nothing of walking down a list. Of a single winner it says: a quote wins if it may, and no better one
- * may. Of a split it looks at every way to divide the quantity at all, and takes the one that gives the best quote the
- * most, then the second best, and so on.
+ * The oracle does not walk down a ranking. A single winner is a quote that may win while no better one may. For a split
+ * it tries every division of the quantity, and takes the one that gives the best quote the most, then the second best.
  */
 
 const MOST = 5;
