@@ -5,7 +5,7 @@ import type { AuctionEvent, AuctionEventBody, Placed, QuoteOperation } from '#li
 import { plusMillis, type Instant } from '#libs/base/instant.js';
 import type { Rejection } from '#libs/base/rejection.js';
 import { bookOf, isLive, type AuctionState } from '#libs/auction/rules/state.js';
-import { isOverFor } from '#libs/auction/rules/asEvent/viewer.js';
+import { isOverFor } from '#libs/auction/rules/told/viewer.js';
 import { aContract, at, type Tokens } from './builders.js';
 import { cancels, closes, expires, opens, reports, revises, submits, voids, withdraws } from './commands.js';
 import type { CommandUnderTest } from './commands.js';
