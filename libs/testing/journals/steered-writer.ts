@@ -26,7 +26,7 @@ export class SteeredWriter implements JournalWriter {
     return this.inner.head;
   }
 
-  /** Delays appends until `letGo`. */
+  /** Delays appends until they are released. */
   hold(): void {
     this.gate = new Promise((resolve) => {
       this.open = resolve;
