@@ -52,11 +52,11 @@ export class Player {
     return this.call<Body>({ method: 'POST', path, body, show });
   }
 
-  private async call<Body extends object>(asked: DemoRequest): Promise<Body> {
-    const { method, path, body, show } = asked;
+  private async call<Body extends object>(apiCall: DemoRequest): Promise<Body> {
+    const { method, path, body, show } = apiCall;
     const { terminal } = this.setting;
     if (show !== undefined) terminal.request(this.name, method, path, body);
-    const answer = await sent(this.api, asked);
+    const answer = await sent(this.api, apiCall);
     const shown = expected(answer, `${method} ${path}`);
     if (show !== undefined) terminal.reply(answer.status, show(shown));
     return shown as Body;

@@ -119,9 +119,9 @@ export class Children {
         if (isFinal) child.kill();
         // After the last lines of its log.
         void log.readOn().then(() => {
-          const said = this.noteEnding(plan.name, how);
+          const reasons = this.noteEnding(plan.name, how);
           if (isFinal) return;
-          for (const line of said) terminal.problem(`${plan.name}: ${line}`);
+          for (const line of reasons) terminal.problem(`${plan.name}: ${line}`);
           terminal.problem(`${plan.name} ended (${how}), ${again}`);
         });
       },
@@ -135,10 +135,10 @@ export class Children {
   }
 
   private noteEnding(name: string, how: string): readonly string[] {
-    const said = this.lastWords.get(name) ?? [];
+    const reasons = this.lastWords.get(name) ?? [];
     this.lastWords.delete(name);
     const count = (this.endings.get(name)?.count ?? 0) + 1;
-    this.endings.set(name, { count, how, said: said.map((line) => line.slice(LAST_WORDS.length)) });
-    return said;
+    this.endings.set(name, { count, how, said: reasons.map((line) => line.slice(LAST_WORDS.length)) });
+    return reasons;
   }
 }

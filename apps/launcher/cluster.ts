@@ -252,8 +252,8 @@ export class LaunchedCluster {
     const publicPorts = data === undefined ? fixed : { ...fixed, data: [data.dataPort] };
     const taken = [...fixedPortsOf(config), ...portsOfData(data)];
     const linked = await pickInternalPorts(config, taken);
-    const spoken = [...taken, ...Object.values(linked).flat()];
-    const trading = services.includes('execution') ? await pickTrading(dataFolder, spoken) : undefined;
+    const reservedPorts = [...taken, ...Object.values(linked).flat()];
+    const trading = services.includes('execution') ? await pickTrading(dataFolder, reservedPorts) : undefined;
     this.trading = trading;
     const plans = this.parts.plan({
       services,
@@ -272,7 +272,7 @@ export class LaunchedCluster {
       ...(trading === undefined ? {} : { trading }),
       ...(data === undefined ? {} : { data }),
     });
-    const otherPorts = await pickPorts(plans.length, spoken);
+    const otherPorts = await pickPorts(plans.length, reservedPorts);
     return plans.map((plan) => {
       const port = linked[plan.kind.name]?.shift() ?? otherPorts.shift();
       if (port === undefined) throw new Error(`no port was reserved for ${plan.name}`);

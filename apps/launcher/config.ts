@@ -47,7 +47,7 @@ function loadAccounts(): FromText<LoadAccounts> {
         return z.NEVER;
       }
       if (counts[kind] !== undefined) {
-        context.addIssue({ code: 'custom', message: `${kind} are configured twice` });
+        context.addIssue({ code: 'custom', message: `${kind} are given twice` });
         return z.NEVER;
       }
       counts[kind] = count;

@@ -98,7 +98,7 @@ async function wholeLauncher(
     env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: String(port), DATABASE_URL: url },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const told = Promise.all([text(child.stdout), text(child.stderr)]);
+  const texts = Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, output: (await told).join('') };
+  return { code, output: (await texts).join('') };
 }

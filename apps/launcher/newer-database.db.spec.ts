@@ -74,7 +74,7 @@ async function everyRow(): Promise<Record<string, string>> {
 
 interface Ended {
   readonly code: number | null;
-  readonly told: string;
+  readonly printed: string;
 }
 
 async function run(
@@ -90,17 +90,17 @@ async function run(
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let told = '';
+  let printed = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
-      told += chunk.toString();
-      if (until?.test(told) === true) child.kill('SIGTERM');
+      printed += chunk.toString();
+      if (until?.test(printed) === true) child.kill('SIGTERM');
     });
   }
   const patience = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(patience);
-  return { code, told };
+  return { code, printed };
 }
 
 const TOO_NEW = new RegExp(
@@ -152,13 +152,13 @@ describe.each([
 
   it.each(processes)('is not changed by the %s', async (kind) => {
     const plan = plans.find((planned) => planned.kind.name === kind)!;
-    const { code, told } = await run(plan.script, { env: plan.env });
-    expect([code, told]).toEqual([exitCode, expect.stringMatching(refusal)]);
+    const { code, printed } = await run(plan.script, { env: plan.env });
+    expect([code, printed]).toEqual([exitCode, expect.stringMatching(refusal)]);
     expect(await everyRow()).toEqual(before);
   });
 
   it.each(tools)('is not changed by %s %j', async (tool, args) => {
-    const { code, told } = await run(`cli/main.js ${tool}`, {
+    const { code, printed } = await run(`cli/main.js ${tool}`, {
       args: args.map((arg) => arg.replace('BACKUP', path.join(folder, 'backup'))),
       env: {
         DATABASE_URL: database.url,
@@ -167,7 +167,7 @@ describe.each([
         ...(tool === 'migrate' ? { DATABASE_PASSWORD_OWNER: PASSWORD } : {}),
       },
     });
-    expect([code, told]).toEqual([exitCode, expect.stringMatching(refusal)]);
+    expect([code, printed]).toEqual([exitCode, expect.stringMatching(refusal)]);
     expect(await everyRow()).toEqual(before);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -175,8 +175,8 @@ describe.each([
   it('is not changed by the launcher, which makes no secrets for it', async () => {
     const data = path.join(folder, 'data');
     const env = { DATABASE_URL: database.url, DATA_DIR: data, PORT: String(await pickPortRange(1)) };
-    const { code, told } = await run('launcher/main.js', { env });
-    expect([code, told]).toEqual([exitCode, expect.stringMatching(refusal)]);
+    const { code, printed } = await run('launcher/main.js', { env });
+    expect([code, printed]).toEqual([exitCode, expect.stringMatching(refusal)]);
     expect(await everyRow()).toEqual(before);
     expect(existsSync(path.join(data, 'secrets.json'))).toBe(false);
     rmSync(data, { recursive: true });
@@ -190,15 +190,15 @@ describe('a database with migrations of a later release, which this one may stil
     const right = `select has_table_privilege('${roleName(name, 'settler')}', 'custody.openings', 'select') as given`;
     await database.pool.query(`grant select on custody.openings to ${roleName(name, 'settler')}`);
     const env = { DATABASE_URL: database.url, DATABASE_PASSWORD_OWNER: 'anotherpasswordof20' };
-    const { code, told } = await run('cli/main.js migrate', { env });
-    expect([code, told]).toEqual([0, expect.stringContaining('OfLater1800000000000')]);
+    const { code, printed } = await run('cli/main.js migrate', { env });
+    expect([code, printed]).toEqual([0, expect.stringContaining('OfLater1800000000000')]);
     expect((await database.pool.query(right)).rows).toEqual([{ given: true }]);
     const owner = await run(
       'owner/main.js',
       { env: plans.find(({ kind }) => kind.name === 'owner')!.env },
       /recovered/,
     );
-    expect([owner.code, owner.told]).toEqual([0, expect.stringContaining('recovered')]);
+    expect([owner.code, owner.printed]).toEqual([0, expect.stringContaining('recovered')]);
   });
 
   it('is used by all processes: one that ends during an upgrade can restart', async () => {
@@ -209,8 +209,8 @@ describe('a database with migrations of a later release, which this one may stil
       PORT: String(await pickPortRange(1)),
       GATEWAYS: '1',
     };
-    const { code, told } = await run('launcher/main.js', { env }, /\bready$/m);
-    expect([code, told]).toEqual([0, expect.stringContaining('schema of a newer release')]);
+    const { code, printed } = await run('launcher/main.js', { env }, /\bready$/m);
+    expect([code, printed]).toEqual([0, expect.stringContaining('schema of a newer release')]);
     rmSync(data, { recursive: true });
   });
 });
@@ -218,10 +218,10 @@ describe('a database with migrations of a later release, which this one may stil
 it('a role without the right to read the generation is told to run the migration', async () => {
   expect(await prepareDatabaseRoles(database.url, { owner: PASSWORD })).toBe(true);
   await database.pool.query(`revoke select on meta.generation from ${roleName(name, 'owner')}`);
-  const { code, told } = await run('owner/main.js', {
+  const { code, printed } = await run('owner/main.js', {
     env: plans.find(({ kind }) => kind.name === 'owner')!.env,
   });
-  expect([code, told]).toEqual([78, expect.stringContaining('run the migration of this release first')]);
+  expect([code, printed]).toEqual([78, expect.stringContaining('run the migration of this release first')]);
 });
 
 it('a database without migrations fits every release', async () => {

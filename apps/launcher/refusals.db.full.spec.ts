@@ -273,10 +273,10 @@ describe('LIMITS_FACTOR is refused on an address that other machines can reach',
       env: { PATH: process.env.PATH, ...plan.env, [host]: '192.0.2.1' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const told: Buffer[] = [];
-    child.stdout.on('data', (chunk: Buffer) => told.push(chunk));
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
     const [code] = (await once(child, 'close')) as [number | null];
-    expect(Buffer.concat(told).toString()).toContain(`limits hold unless ${host} is a loopback address`);
+    expect(Buffer.concat(chunks).toString()).toContain(`limits hold unless ${host} is a loopback address`);
     expect(code).toBe(78);
   });
 });

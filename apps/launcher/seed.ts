@@ -144,7 +144,7 @@ function policyOf(account: DemoAccount): PolicySeed {
  * of `all_eligible` too large. Their other fields stay as they are.
  */
 export async function callInLoadMakers(pool: Pool, accounts: readonly DemoAccount[]): Promise<void> {
-  const asked = accounts.filter(({ load }) => load).map(({ account_id: id }) => id);
+  const loadAccountIds = accounts.filter(({ load }) => load).map(({ account_id: id }) => id);
   await pool.query(
     `with wanted as (
        select account_id::text, case when account_id::text = any ($1) then $2::text[] else '{}' end as venues
@@ -152,6 +152,6 @@ export async function callInLoadMakers(pool: Pool, accounts: readonly DemoAccoun
      )
      update control.accounts_policy as policy set venues = wanted.venues from wanted
      where policy.account_id = wanted.account_id and policy.venues <> wanted.venues`,
-    [asked, DEMO_VENUES],
+    [loadAccountIds, DEMO_VENUES],
   );
 }

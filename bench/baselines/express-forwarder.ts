@@ -9,8 +9,8 @@ const [upstream = ''] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 const app = express();
-app.get('/v1/auctions/:auctionID', (asked, answer) => {
-  request(`${upstream}${asked.path}`, { agent }, (incoming) => {
+app.get('/v1/auctions/:auctionID', (incomingCall, answer) => {
+  request(`${upstream}${incomingCall.path}`, { agent }, (incoming) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {

@@ -44,8 +44,8 @@ const contract: ContractFacts = {
 };
 
 /** All events of one auction, as the rules decide them. Equal numbers give equal histories. */
-export function auctionHistory(asked: HistoryOf): AuctionEvent[] {
-  return new History(asked).play();
+export function auctionHistory(spec: HistoryOf): AuctionEvent[] {
+  return new History(spec).play();
 }
 
 class History {
@@ -54,8 +54,8 @@ class History {
   private readonly makers: readonly string[];
   private state: AuctionState | undefined;
 
-  constructor(private readonly asked: HistoryOf) {
-    const { number, shard, quotes } = asked;
+  constructor(private readonly spec: HistoryOf) {
+    const { number, shard, quotes } = spec;
     this.auctionId = idOf(`auction ${number}`, shard);
     const invited = Math.max(INVITED, quotes);
     this.makers = Array.from({ length: invited }, (_, place) => {
@@ -66,13 +66,13 @@ class History {
   play(): AuctionEvent[] {
     this.open();
     const at = plusMillis(BEGIN, 1);
-    for (const maker of this.makers.slice(0, this.asked.quotes)) this.quote(maker, at);
-    if (this.asked.isOver) this.close();
+    for (const maker of this.makers.slice(0, this.spec.quotes)) this.quote(maker, at);
+    if (this.spec.isOver) this.close();
     return this.events;
   }
 
   private open(): void {
-    const { number } = this.asked;
+    const { number } = this.spec;
     const originator = idOf(`originator ${number % ORIGINATORS}`);
     const { venue, contract_id, outcome } = contract;
     const plan = planCreate(
@@ -100,12 +100,12 @@ class History {
 
   private quote(maker: string, at: Instant): void {
     const facts = { maker, now: at, policy: undefined };
-    const quoteId = idOf(`quote of ${maker} in ${this.auctionId}`, this.asked.shard);
+    const quoteId = idOf(`quote of ${maker} in ${this.auctionId}`, this.spec.shard);
     const terms = { price_atoms: 500_000, quantity_atoms: CONTRACT_ATOMS };
     const plan = planSubmit(this.known, terms, { ...facts, quote_id: quoteId });
     if (!plan.ok) throw new Error(plan.message);
     this.write(at, submitted(plan.quote, holdFor(plan.need, NO_TOKENS)), this.mark('SUBMIT', maker));
-    for (let revision = 1; revision <= this.asked.revisions; revision += 1) {
+    for (let revision = 1; revision <= this.spec.revisions; revision += 1) {
       const body = { expected_revision: revision, price_atoms: 500_000 - 10_000 * (revision % 10) };
       const next = planRevise(this.known, quoteId, body, facts);
       if (!next.ok) throw new Error(next.message);
@@ -114,7 +114,7 @@ class History {
   }
 
   private close(): void {
-    const awardId = (quoteId: string): string => idOf(`award of ${quoteId}`, this.asked.shard);
+    const awardId = (quoteId: string): string => idOf(`award of ${quoteId}`, this.spec.shard);
     for (const { at, body } of decideClose(this.known, { awardId })) this.write(at, body);
     const now = plusMillis(BEGIN, DURATION_MS + 1);
     for (const { award_id } of this.known.awards) {

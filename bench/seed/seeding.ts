@@ -64,11 +64,11 @@ export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
     const standIns = await Promise.all(
       writers.map((writer) => StandIn.begin(writer, { pool, clock, idKeys: place.idKeys })),
     );
-    const told = await new Seeding(call, ports, { pool, policy, cast, standIns }).run();
+    const result = await new Seeding(call, ports, { pool, policy, cast, standIns }).run();
     await relay.giveBack();
     ports.say('starting the owners');
     await relay.untilReady();
-    return told;
+    return result;
   } finally {
     policy.stop();
     await relay.giveBack();
@@ -107,13 +107,13 @@ class Seeding {
   async run(): Promise<object> {
     const { completed, open } = this.call;
     if (completed > 0) {
-      await this.told(this.playCompleted(), `of ${completed} completed auctions`);
+      await this.withProgress(this.playCompleted(), `of ${completed} completed auctions`);
       await this.projected();
       for (const standIn of this.parts.standIns) await standIn.snapshot();
     }
     if (open > 0) {
       this.opened = 0;
-      await this.told(this.playOpen(), `of ${open} open auctions`);
+      await this.withProgress(this.playOpen(), `of ${open} open auctions`);
       await this.projected();
     }
     for (const table of [
@@ -195,7 +195,7 @@ class Seeding {
     }
   }
 
-  private async told(work: Promise<void>, of: string): Promise<void> {
+  private async withProgress(work: Promise<void>, of: string): Promise<void> {
     const tell = (): void => {
       this.ports.say(`${this.opened} ${of}`);
     };

@@ -124,12 +124,12 @@ export function callOf({ command, operands, options, json }: ParsedCall<AccountC
   }
 }
 
-function termsIn(given: GivenOptions): AccountTerms {
-  const roles = wordsIn(given.texts('role') ?? [], ROLES, 'role');
+function termsIn(options: GivenOptions): AccountTerms {
+  const roles = wordsIn(options.texts('role') ?? [], ROLES, 'role');
   if (roles.length === 0) throw new UsageFault('--role is missing');
-  const venues = [...new Set(given.texts('venue') ?? [])];
-  const maxQuantityAtoms = atomsIn(given.text('max-quantity-atoms') ?? '');
-  const name = given.text('name');
+  const venues = [...new Set(options.texts('venue') ?? [])];
+  const maxQuantityAtoms = atomsIn(options.text('max-quantity-atoms') ?? '');
+  const name = options.text('name');
   if (name === undefined || !NAME.test(name)) {
     throw new UsageFault('--name must have 1 to 64 visible characters');
   }
@@ -137,10 +137,10 @@ function termsIn(given: GivenOptions): AccountTerms {
   if (roles.some((role) => TRADING.has(role)) && (venues.length === 0 || maxQuantityAtoms === 0)) {
     throw new UsageFault('an account that trades needs --venue and --max-quantity-atoms');
   }
-  const chosen = given.texts('capability') ?? CAPABILITIES;
+  const chosen = options.texts('capability') ?? CAPABILITIES;
   const capabilities = chosen.join() === 'none' ? [] : wordsIn(chosen, CAPABILITIES, 'capability');
-  const group = given.text('control-group');
-  const accountId = given.text('account-id');
+  const group = options.text('control-group');
+  const accountId = options.text('account-id');
   if (accountId !== undefined && !UUID.test(accountId)) {
     throw new UsageFault('--account-id must be a lower-case UUID');
   }
@@ -155,10 +155,10 @@ function termsIn(given: GivenOptions): AccountTerms {
   };
 }
 
-function wordsIn<W extends string>(given: readonly string[], words: readonly W[], option: string): W[] {
-  const unknown = given.find((word) => !words.some((known) => known === word));
+function wordsIn<W extends string>(values: readonly string[], words: readonly W[], option: string): W[] {
+  const unknown = values.find((word) => !words.some((known) => known === word));
   if (unknown !== undefined) throw new UsageFault(`--${option} ${unknown}: expected ${words.join(', ')}`);
-  return words.filter((word) => given.includes(word));
+  return words.filter((word) => values.includes(word));
 }
 
 function atomsIn(text: string): number {

@@ -74,9 +74,9 @@ describe('overlapping calls of backup create', () => {
     const left = `${backup}.partial-killed`;
     mkdirSync(left);
     writeFileSync(path.join(left, 'risk.reserved.rows.gz'), 'half');
-    const told: string[] = [];
-    await create((line) => told.push(line));
-    expect(told).toContainEqual(expect.stringContaining(left));
+    const printed: string[] = [];
+    await create((line) => printed.push(line));
+    expect(printed).toContainEqual(expect.stringContaining(left));
     expect(readFileSync(path.join(left, 'risk.reserved.rows.gz'), 'utf8')).toBe('half');
     expect(rowsIn((await checkBackup(backup)).tables)).toBe(2_000);
   });
@@ -128,12 +128,12 @@ describe('a rebuild of the projections', () => {
 
   it('waits for the backup without a lock that blocks readers', async () => {
     const guard = await database.pool.connect();
-    const told: string[] = [];
+    const printed: string[] = [];
     let rebuilt: Promise<void> | undefined;
     try {
       expect(await mayReadAll(guard)).toBe(true);
-      rebuilt = rebuild((line) => told.push(line));
-      await eventually(() => expect(told).toEqual(['waits for a backup that is being made']));
+      rebuilt = rebuild((line) => printed.push(line));
+      await eventually(() => expect(printed).toEqual(['waits for a backup that is being made']));
       const { rowCount } = await database.pool.query(
         `select from pg_locks where mode = 'AccessExclusiveLock' and database = (select oid from pg_database where datname = current_database())`,
       );
@@ -142,17 +142,17 @@ describe('a rebuild of the projections', () => {
       guard.release(true);
     }
     await rebuilt;
-    expect(told.at(-1)).toBe('exchanged');
+    expect(printed.at(-1)).toBe('exchanged');
   });
 
   it('makes a backup wait while it swaps tables', async () => {
     const client = await database.pool.connect();
     await client.query('begin');
     expect(await mayExchange(client)).toBe(true);
-    const told: string[] = [];
-    const made = create((line) => told.push(line));
+    const printed: string[] = [];
+    const made = create((line) => printed.push(line));
     await eventually(() =>
-      expect(told).toEqual(['waits for a rebuild of the projections to swap its tables']),
+      expect(printed).toEqual(['waits for a rebuild of the projections to swap its tables']),
     );
     await client.query('rollback');
     client.release();
@@ -193,19 +193,19 @@ describe('a full disk', () => {
 
 describe('backup check', () => {
   const manifest = (): string => path.join(backup, 'manifest.json');
-  const change = (by: (told: Record<string, unknown>) => void): void => {
-    const told = JSON.parse(readFileSync(manifest(), 'utf8')) as Record<string, unknown>;
-    by(told);
-    writeFileSync(manifest(), JSON.stringify(told));
+  const change = (by: (content: Record<string, unknown>) => void): void => {
+    const content = JSON.parse(readFileSync(manifest(), 'utf8')) as Record<string, unknown>;
+    by(content);
+    writeFileSync(manifest(), JSON.stringify(content));
   };
-  const withoutFirst = (told: Record<string, unknown>): void => {
-    (told.tables as unknown[]).shift();
+  const withoutFirst = (content: Record<string, unknown>): void => {
+    (content.tables as unknown[]).shift();
   };
 
-  it.each<[string, (told: Record<string, unknown>) => void]>([
+  it.each<[string, (content: Record<string, unknown>) => void]>([
     ['a table was removed', withoutFirst],
-    ['its hash was removed', (told) => delete told.sha256],
-    ['an unknown field was added', (told) => (told.more = 1)],
+    ['its hash was removed', (content) => delete content.sha256],
+    ['an unknown field was added', (content) => (content.more = 1)],
   ])('finds a changed manifest: %s', async (_, by) => {
     await create();
     change(() => undefined);
@@ -215,10 +215,10 @@ describe('backup check', () => {
   });
 
   /** With a hash that fits the changed content. */
-  const rewrite = async (by: (told: Record<string, unknown>) => void): Promise<void> => {
-    const told = await readManifest(backup);
-    by(told);
-    await writeManifest(backup, told);
+  const rewrite = async (by: (content: Record<string, unknown>) => void): Promise<void> => {
+    const content = await readManifest(backup);
+    by(content);
+    await writeManifest(backup, content);
   };
 
   it('finds a table that the manifest does not name', async () => {
@@ -234,16 +234,16 @@ describe('backup check', () => {
   it('finds tables of its migrations that both manifest and folder lack', async () => {
     const of = ['custody.entries', 'journal.records'];
     await create();
-    await rewrite((told) => {
-      told.tables = (told.tables as { name: string }[]).filter(({ name }) => !of.includes(name));
+    await rewrite((content) => {
+      content.tables = (content.tables as { name: string }[]).filter(({ name }) => !of.includes(name));
     });
     for (const name of of) rmSync(path.join(backup, `${name}.rows.gz`));
     const empty = await createTestDatabase();
     for (const command of ['check', 'restore']) {
       const args = [command, '--folder', backup];
       const { code, errors } = await runTool('apps/cli/main.js backup', args, { DATABASE_URL: empty.url });
-      const told = `does not name ${of.join(', ')}, which`;
-      expect([code, errors.trimEnd().split('\n')]).toEqual([1, [expect.stringContaining(told)]]);
+      const message = `does not name ${of.join(', ')}, which`;
+      expect([code, errors.trimEnd().split('\n')]).toEqual([1, [expect.stringContaining(message)]]);
     }
     const { rowCount } = await empty.pool.query(`select from pg_class where relname = 'unfinished_restore'`);
     await empty.drop();

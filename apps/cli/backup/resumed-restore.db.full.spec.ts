@@ -52,15 +52,15 @@ async function spoilEvidence(): Promise<void> {
   });
 }
 
-interface Told {
+interface ManifestFields {
   readonly tables: { name: string; rows: number; sha256: string }[];
   readonly migrations: string[];
 }
 
-async function changeManifest(by: (told: Told) => void): Promise<void> {
-  const told = await readManifest(backup);
-  by(told);
-  await writeManifest(backup, told);
+async function changeManifest(by: (fields: ManifestFields) => void): Promise<void> {
+  const fields = await readManifest(backup);
+  by(fields);
+  await writeManifest(backup, fields);
 }
 
 /** Expects one fault, in the last line. */
@@ -115,13 +115,13 @@ describe('a restore of rows that a later migration refuses', () => {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     const ended = Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null]>]);
-    let told = '';
+    let printed = '';
     for await (const chunk of child.stderr) {
-      told += String(chunk);
-      if (!told.includes('Enter to go on')) continue;
+      printed += String(chunk);
+      if (!printed.includes('Enter to go on')) continue;
       break;
     }
-    const url = new URL(/open at (\S+):/.exec(told)?.[1] ?? '');
+    const url = new URL(/open at (\S+):/.exec(printed)?.[1] ?? '');
     expect(url.password).toBe('');
     const credentials = readFileSync(path.join(data, 'postgres', 'credentials.json'), 'utf8');
     url.password = (JSON.parse(credentials) as { application: string }).application;
@@ -147,11 +147,11 @@ async function runbookOutput(): Promise<string[]> {
   const [, query = ''] =
     /#+ Values that cannot be read[^]*?```sql\n[^]*?```[^]*?```sql\n([^]*?)```/.exec(runbook) ?? [];
   const client = await database.pool.connect();
-  const told: string[] = [];
-  client.on('notice', ({ message = '' }) => told.push(message));
+  const notices: string[] = [];
+  client.on('notice', ({ message = '' }) => notices.push(message));
   await client.query(query);
   client.release(true);
-  return told;
+  return notices;
 }
 
 describe('a resumed restore', () => {
@@ -195,9 +195,9 @@ describe('a resumed restore', () => {
     [['restore', '--resume', '--folder', 'x'], '--resume reads no backup'],
     [['check', '--resume'], 'check has no --resume'],
     [['restore', '--wait', '--folder', 'x'], '--wait goes with --resume'],
-  ])('refuses the arguments: %s', async (args, told) => {
+  ])('refuses the arguments: %s', async (args, message) => {
     const { code, errors } = await runTool(TOOL, args, { DATABASE_URL: database.url });
-    expect([code, errors]).toEqual([64, expect.stringContaining(told)]);
+    expect([code, errors]).toEqual([64, expect.stringContaining(message)]);
   });
 });
 

@@ -10,18 +10,18 @@ async function carriedOut(typed: readonly string[], result: object = {}): Promis
   if ('help' in call) throw new Error('that asks for help');
   const printed: string[] = [];
   const print = (text: string): void => void printed.push(text);
-  const asked: unknown[] = [];
+  const sent: unknown[] = [];
   const orders = new GatewayClient({
     url: 'http://127.0.0.1:1',
     stop: new AbortController().signal,
     credentials: () => Promise.resolve({ token: 't', mine: false }),
   });
   orders.call = <T>(method: string, path: string, body?: object): Promise<T> => {
-    asked.push(method, path, body);
+    sent.push(method, path, body);
     return Promise.resolve({ result } as T);
   };
   await call.command.run(call, { orders, report: new OpsReport(print, print, call.json, false) });
-  return [...asked, printed.join('\n')];
+  return [...sent, printed.join('\n')];
 }
 
 it('calls the procedure with the given options only', async () => {

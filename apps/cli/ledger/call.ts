@@ -142,70 +142,70 @@ export function callOf({ command, options, json }: ParsedCall<LedgerCommand>): L
 /** Omits `json` from each member of the union; plain `Omit` would merge them. */
 type Plain<C> = C extends unknown ? Omit<C, 'json'> : never;
 
-function commandOf(command: LedgerCall['command'], given: GivenOptions): Plain<LedgerCall> {
+function commandOf(command: LedgerCall['command'], options: GivenOptions): Plain<LedgerCall> {
   switch (command) {
     case 'contract':
-      return { command, contract: contractOf(given) };
+      return { command, contract: contractOf(options) };
     case 'market':
-      return { command, contract: routeOf(given), status: statusOf(given) };
+      return { command, contract: routeOf(options), status: statusOf(options) };
     case 'open':
-      return openingOf(given);
+      return openingOf(options);
     case 'limit':
       return {
         command,
-        account: required(given, 'account'),
-        venue: given.text('venue') === undefined ? undefined : venueOf(given),
-        amountAtoms: wholeOf(given, 'amount-atoms', 0),
+        account: required(options, 'account'),
+        venue: options.text('venue') === undefined ? undefined : venueOf(options),
+        amountAtoms: wholeOf(options, 'amount-atoms', 0),
       };
     case 'show':
-      return { command, account: given.text('account') };
+      return { command, account: options.text('account') };
   }
 }
 
-function openingOf(given: GivenOptions): OpenCall {
-  const isToken = given.text('contract-id') !== undefined || given.text('outcome') !== undefined;
+function openingOf(options: GivenOptions): OpenCall {
+  const isToken = options.text('contract-id') !== undefined || options.text('outcome') !== undefined;
   return {
     command: 'open',
-    account: required(given, 'account'),
-    venue: venueOf(given),
-    contract: isToken ? routeOf(given) : undefined,
-    amountAtoms: wholeOf(given, 'amount-atoms', 1),
-    reference: matching(given, 'reference', LINE_OF_TEXT, 'must have 1 to 200 visible characters'),
+    account: required(options, 'account'),
+    venue: venueOf(options),
+    contract: isToken ? routeOf(options) : undefined,
+    amountAtoms: wholeOf(options, 'amount-atoms', 1),
+    reference: matching(options, 'reference', LINE_OF_TEXT, 'must have 1 to 200 visible characters'),
   };
 }
 
-function contractOf(given: GivenOptions): ContractFacts {
+function contractOf(options: GivenOptions): ContractFacts {
   return {
-    ...routeOf(given),
-    title: matching(given, 'title', LINE_OF_TEXT, 'must have 1 to 200 visible characters'),
-    equivalence_id: matching(given, 'equivalence-id', CONTRACT_ID, 'must be a word such as rate-cut-june'),
-    price_tick_atoms: wholeOf(given, 'price-tick-atoms', 1, MAX_TICK),
-    quantity_step_atoms: wholeOf(given, 'quantity-step-atoms', 1),
+    ...routeOf(options),
+    title: matching(options, 'title', LINE_OF_TEXT, 'must have 1 to 200 visible characters'),
+    equivalence_id: matching(options, 'equivalence-id', CONTRACT_ID, 'must be a word such as rate-cut-june'),
+    price_tick_atoms: wholeOf(options, 'price-tick-atoms', 1, MAX_TICK),
+    quantity_step_atoms: wholeOf(options, 'quantity-step-atoms', 1),
     status: 'TRADING',
-    closes_at: instantOf(given),
+    closes_at: instantOf(options),
   };
 }
 
-function routeOf(given: GivenOptions): RouteKey {
+function routeOf(options: GivenOptions): RouteKey {
   return {
-    venue: venueOf(given),
-    contract_id: matching(given, 'contract-id', CONTRACT_ID, 'must be a word such as a-rate-cut-june'),
-    outcome: matching(given, 'outcome', OUTCOME, 'must be a word such as YES'),
+    venue: venueOf(options),
+    contract_id: matching(options, 'contract-id', CONTRACT_ID, 'must be a word such as a-rate-cut-june'),
+    outcome: matching(options, 'outcome', OUTCOME, 'must be a word such as YES'),
   };
 }
 
-function venueOf(given: GivenOptions): string {
-  return matching(given, 'venue', VENUE, 'must be a name such as venue_a');
+function venueOf(options: GivenOptions): string {
+  return matching(options, 'venue', VENUE, 'must be a name such as venue_a');
 }
 
-function statusOf(given: GivenOptions): ContractFacts['status'] {
-  const found = STATUSES.find((status) => status === required(given, 'status'));
+function statusOf(options: GivenOptions): ContractFacts['status'] {
+  const found = STATUSES.find((status) => status === required(options, 'status'));
   if (found === undefined) throw new UsageFault(`--status must be one of ${STATUSES.join(', ')}`);
   return found;
 }
 
-function instantOf(given: GivenOptions): string {
-  const raw = required(given, 'closes-at');
+function instantOf(options: GivenOptions): string {
+  const raw = required(options, 'closes-at');
   const instant = WHOLE_SECONDS.test(raw) ? normalInstant(raw) : undefined;
   if (instant === undefined)
     throw new UsageFault('--closes-at must be a time in UTC such as 2027-01-31T12:00:00Z');
@@ -213,25 +213,25 @@ function instantOf(given: GivenOptions): string {
 }
 
 function wholeOf(
-  given: GivenOptions,
+  options: GivenOptions,
   name: string,
   min: number,
   max: number = Number.MAX_SAFE_INTEGER,
 ): number {
-  const raw = required(given, name);
+  const raw = required(options, name);
   const value = /^\d{1,16}$/.test(raw) ? Number(raw) : Number.NaN;
   if (value >= min && value <= max) return value;
   throw new UsageFault(`--${name} must be a whole number from ${min} to ${max}`);
 }
 
-function matching(given: GivenOptions, name: string, pattern: RegExp, otherwise: string): string {
-  const raw = required(given, name);
+function matching(options: GivenOptions, name: string, pattern: RegExp, otherwise: string): string {
+  const raw = required(options, name);
   if (!pattern.test(raw)) throw new UsageFault(`--${name} ${otherwise}`);
   return raw;
 }
 
-function required(given: GivenOptions, name: string): string {
-  const raw = given.text(name);
+function required(options: GivenOptions, name: string): string {
+  const raw = options.text(name);
   if (raw === undefined || raw === '') throw new UsageFault(`--${name} is missing`);
   return raw;
 }

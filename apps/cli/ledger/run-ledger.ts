@@ -62,9 +62,9 @@ async function changed(
   switch (call.command) {
     case 'contract': {
       const isNew = await desk.register(call.contract);
-      const told = isNew ? 'is registered and trades' : 'was already registered with these terms';
+      const state = isNew ? 'is registered and trades' : 'was already registered with these terms';
       const document = { contract: call.contract, created: isNew };
-      return { document, lines: [`${nameOf(call.contract)} ${told}`] };
+      return { document, lines: [`${nameOf(call.contract)} ${state}`] };
     }
     case 'market': {
       const contract = await desk.setStatus(call.contract, call.status);
@@ -89,15 +89,15 @@ async function changed(
   }
 }
 
-function shown(ledgerState: LedgerState, asked: string | undefined): Output {
+function shown(ledgerState: LedgerState, emailOrId: string | undefined): Output {
   const accounts = ledgerState.accounts.filter(
     ({ account_id: id, email }) =>
-      asked === undefined || id === asked || email?.toLowerCase() === asked.toLowerCase(),
+      emailOrId === undefined || id === emailOrId || email?.toLowerCase() === emailOrId.toLowerCase(),
   );
-  if (asked !== undefined && accounts.length === 0) {
-    throw new CommandFault(`there is no account ${asked}`, EXIT_REFUSED);
+  if (emailOrId !== undefined && accounts.length === 0) {
+    throw new CommandFault(`there is no account ${emailOrId}`, EXIT_REFUSED);
   }
-  if (asked !== undefined) return { document: { accounts }, lines: accounts.flatMap(linesOf) };
+  if (emailOrId !== undefined) return { document: { accounts }, lines: accounts.flatMap(linesOf) };
   const { contracts } = ledgerState;
   return {
     document: { contracts, accounts },

@@ -132,14 +132,14 @@ export class GatewayClient {
   private async request(apiCall: GatewayRequest, signal: AbortSignal): Promise<Answer> {
     const { method, path, body, token, timeout } = apiCall;
     const requestId = randomUUID();
-    const asked: ApiRequest = {
+    const apiRequest: ApiRequest = {
       body,
       requestId,
       signal,
       timeoutMs: timeout,
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     };
-    const answer = await this.api.send<unknown>(method, path, asked);
+    const answer = await this.api.send<unknown>(method, path, apiRequest);
     // A gateway returns the request id. Another server does not know it.
     const isOurs = answer.headers['x-request-id'] === requestId;
     return { status: answer.status, body: isOurs || answer.status >= 400 ? bodyOf(answer) : UNREADABLE };
