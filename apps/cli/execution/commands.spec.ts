@@ -56,7 +56,7 @@ it('prints lists of words on one line, and a dash for a missing value', async ()
   const granted = { clientId: 'k', scopes: ['read', 'trade'], funding: null, doubts: [] };
   const grant = ['key', 'grant', '--user', 'u', '--name', 'bot', '--scopes', 'read'];
   expect((await carriedOut(grant, granted))[3]).toBe(
-    'clientId  k\nscopes  read, trade\nfunding  -\ndoubts:\n  nothing',
+    'clientId  k\nscopes  read, trade\nfunding  -\ndoubts:\n  none',
   );
 });
 
