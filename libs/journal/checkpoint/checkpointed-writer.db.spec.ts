@@ -76,13 +76,13 @@ it('repeats a checkpoint that failed, even if nothing more is written', async ()
   });
 });
 
-it('reports once that another process wrote what the database has oldTopic', async () => {
+it('reports once that another process wrote what the database has seen', async () => {
   const faults: unknown[] = [];
   const writer = await openOn(new MemoryJournalStore(), (error) => faults.push(error));
   await database.pool.query('update journal.witness set sequence = sequence + 100 where shard = 0');
   await writer.append(['"a"']);
   await writer.close();
   expect(faults.map(String)).toEqual([
-    expect.stringContaining('has oldTopic record 101 of epoch 1, but its owner is at 2'),
+    expect.stringContaining('has seen record 101 of epoch 1, but its owner is at 2'),
   ]);
 });

@@ -171,7 +171,8 @@ export class Launches {
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`the condition is still not met: ${condition.toString()}`);
+    if (performance.now() > deadline)
+      throw new Error(`the condition is still not met: ${condition.toString()}`);
     await sleep(30);
   }
 }

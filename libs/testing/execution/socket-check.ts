@@ -17,7 +17,10 @@ export class SocketCheck {
       const text = type === 'error' ? undefined : asked.get(req_id ?? '');
       return text === undefined ? [] : [{ direction: 'client', text }];
     });
-    const serverFrames = frames.map((frame): RecordedFrame => ({ direction: 'server', text: JSON.stringify(frame) }));
+    const serverFrames = frames.map((frame): RecordedFrame => ({
+      direction: 'server',
+      text: JSON.stringify(frame),
+    }));
     return this.check.faults([
       ...accepted,
       ...serverFrames,

@@ -124,7 +124,8 @@ class MemorySink implements BatchSink {
       const { lost } = this.stored;
       this.stored.lost = undefined;
       if (lost !== 'not written') this.stored.records.push(...records);
-      if (lost !== undefined) throw new JournalAmbiguous(this.shard, `the reply was lost; the append was ${lost}`);
+      if (lost !== undefined)
+        throw new JournalAmbiguous(this.shard, `the reply was lost; the append was ${lost}`);
     });
   }
 

@@ -20,7 +20,7 @@ export async function sharedKafka(): Promise<string[]> {
   const known = existsSync(note) ? readFileSync(note, 'utf8').split(',') : [];
   if (known[0] !== undefined && (await isTaken(known[0]))) return known;
   const folder = await mkdtemp(path.join(tmpdir(), 'sotto-kafka-'));
-  const outputFile = path.join(folder, 'outputFile.log');
+  const outputFile = path.join(folder, 'output.log');
   const log = openSync(outputFile, 'a');
   const program = path.resolve('dist/apps/cli/main.js');
   const kafka = spawn(process.execPath, [program, 'kafka', '--folder', path.join(folder, 'data')], {
