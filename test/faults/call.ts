@@ -6,9 +6,9 @@ export interface FaultsCall {
   readonly seed: number;
   readonly minutes: number;
   readonly store: Store;
-  /** Beginnings of the names of the faults that are tried; none means all. */
+  /** Only faults whose names begin with one of these; empty for all. */
   readonly only: readonly string[];
-  /** How many auctions are open when an owner is killed in the end; none means that it is left out. */
+  /** How many auctions are open when an owner is killed at the end; 0 leaves this out. */
   readonly openAuctions: number;
   readonly brokers: 1 | 3;
 }
@@ -16,7 +16,7 @@ export interface FaultsCall {
 export const USAGE = `usage: npm run faults -- [--seed N] [--minutes M] [--store kafka|postgres] [--brokers 1|3]
                          [--only kill,cut:owner] [--open-auctions N]`;
 
-/** Undefined for a call that cannot be read. A seed that nobody has chosen is `chance`. */
+/** Undefined if the arguments are invalid. Without a chosen seed, `chance` is the seed. */
 export function readCall(args: readonly string[], chance: number): FaultsCall | undefined {
   try {
     const { values } = parseArgs({

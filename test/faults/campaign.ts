@@ -24,7 +24,7 @@ import { alwaysMissed, type Tally } from './tally.js';
 
 const WARM_UP_MS = 3_000;
 const BREATH_MS = 1_000;
-/** Three minutes: to read the topics once takes a quarter of one. */
+/** Three minutes: reading the topics once takes up to 45 seconds. */
 const REST = { withinMs: 180_000, everyMs: 3_000 };
 const SETTLED_WITHIN_MS = 120_000;
 const TRIES_ALONE = 2;
@@ -39,13 +39,16 @@ export interface CampaignOutcome {
   readonly streams: number;
   readonly ignored: ReadonlyMap<string, number>;
   readonly recovery: Recovery | undefined;
-  /** Whether everything was held against everything; otherwise this is what was found so far. */
+  /** Whether all checks ran; otherwise these are the findings so far. */
   readonly isWhole: boolean;
 }
 
-/** One campaign from the start of everything to the last check; tells `say` how it goes, and at any time what was found. */
+/**
+ * One campaign, from starting the installation to the last check. Reports progress to `say`; its findings can
+ * be read at any time.
+ */
 export class Campaign {
-  /** As soon as anything of it is there. */
+  /** Set as soon as any part of it exists. */
   site: Installation | undefined;
   private readonly findings = new Findings();
   private readonly rounds: FaultRound[] = [];
@@ -65,7 +68,7 @@ export class Campaign {
     this.wanted = kindsNamed(call.only);
   }
 
-  /** Rejects where nothing could be begun; whatever goes wrong later is found. */
+  /** Rejects if the campaign could not begin; later faults become findings. */
   async run(): Promise<void> {
     const { call, random, findings, say } = this;
     const site = await Installation.start(
@@ -138,7 +141,7 @@ export class Campaign {
       if (kinds.length === 0) break;
       await this.playRound(site, cast, kinds);
     }
-    // Who has named a kind wants to see it: one that was in the way of others is tried again without them.
+    // If kinds were chosen and blocked each other, tries each of them alone.
     for (let tries = 0; tries < TRIES_ALONE && call.only.length > 0; tries += 1) {
       const missed = new Set(alwaysMissed(this.outcome.tally));
       for (const kind of able.filter(({ name }) => missed.has(name)))
@@ -165,7 +168,10 @@ export class Campaign {
     else await sleep(BREATH_MS);
   }
 
-  /** People stop, what is of unknown fate is settled, and an owner is killed on purpose; what is not well any more from then on, or is not to be. */
+  /**
+   * Users stop, open commands are settled, and an owner is killed on purpose. Returns the disturbance that this
+   * caused, and reports what does not recover.
+   */
   private async settle(site: Installation, cast: CampaignAccounts): Promise<Disturbance> {
     const { call, random, findings, say } = this;
     const { crowd, originators, makers } = cast;
@@ -173,7 +179,7 @@ export class Campaign {
     if (amiss !== undefined) findings.add(`everything comes back: in the end ${amiss}`);
     await crowd.stop();
     const unsettled = await crowd.settleOpen(SETTLED_WITHIN_MS);
-    if (unsettled > 0) findings.add(`everything comes back: ${unsettled} commands are settled by nobody`);
+    if (unsettled > 0) findings.add(`everything comes back: ${unsettled} commands could not be settled`);
     if (amiss !== undefined) return { kinds: [], began: 0, ended: Infinity };
     if (call.openAuctions === 0) return { kinds: [], began: Infinity, ended: Infinity };
     const fromThenOn = { kinds: ['recovery'], began: Date.now(), ended: Infinity };
@@ -200,7 +206,7 @@ async function untilHeard({ listeners }: CampaignAccounts, { archive }: Journals
   for (const listener of listeners) await listener.stop();
 }
 
-/** The journals as soon as nothing is under way in them. */
+/** Reads the journals once they stop growing. */
 function readAtRest(site: Installation, findings: Findings): Promise<Journals> {
   return inDatabase(site, async (pool) => {
     const deadline = performance.now() + REST.withinMs;
@@ -218,7 +224,7 @@ function readAtRest(site: Installation, findings: Findings): Promise<Journals> {
         continue;
       }
       findings.take(read);
-      // Behind an event that must not be, nothing that is still open means anything.
+      // After an impossible event, checks of what is still open mean nothing.
       if (read.found > 0) return journals;
       for (const { id, stage } of busy) findings.add(`at rest everything is over: ${id} is ${stage}`);
       return journals;
@@ -226,7 +232,7 @@ function readAtRest(site: Installation, findings: Findings): Promise<Journals> {
   });
 }
 
-/** Looks behind the service's back. */
+/** Looks directly into the database. */
 async function inDatabase<T>(site: Installation, look: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: site.databaseUrl, max: 1 });
   try {

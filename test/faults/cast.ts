@@ -19,10 +19,10 @@ const ORIGINATORS = [
   'load-originator-3',
 ];
 const MAKERS = ['maker-1', 'maker-2', 'maker-3', 'maker-4', 'load-maker-1', 'load-maker-2'];
-/** Who takes part in nothing else; see `Spendthrift`. */
+/** These accounts do nothing else; see `Spendthrift`. */
 const SPENDTHRIFT = { maker: 'maker-5', patron: 'originator-1' };
 
-/** Everybody who takes part in a campaign, and what they remember. */
+/** The users of a campaign, and what they remember. */
 export interface CampaignAccounts {
   readonly transcript: Transcript;
   readonly originators: readonly LoadCaller[];
@@ -31,7 +31,7 @@ export interface CampaignAccounts {
   readonly crowd: CampaignWorkload;
 }
 
-/** All are logged in and listen before the first of them does anything. */
+/** All users are logged in and connected before the first one acts. */
 export async function castFor(site: Installation, random: Random): Promise<CampaignAccounts> {
   const { gatewayUrls, seed } = site;
   const anybody = new ApiClient(gatewayUrls[0] ?? '');

@@ -19,7 +19,7 @@ function folders(): string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith('sotto-faults-'));
 }
 
-/** As soon as it has begun to build something in its folder. */
+/** Waits until it has begun to build in its folder. */
 async function begun(known: ReadonlySet<string>): Promise<string> {
   const folder = await eventually(() => {
     const found = folders().find((name) => !known.has(name) && existsSync(join(tmpdir(), name, 'postgres')));
@@ -36,7 +36,7 @@ async function interrupted(child: ChildProcess, known: ReadonlySet<string>): Pro
 }
 
 it(
-  'a campaign that could do none of the faults that it was asked for has not found nothing',
+  'a campaign that could inject none of the requested faults does not succeed',
   async () => {
     const { code, output } = await runTool(
       PROGRAM,
@@ -55,7 +55,7 @@ it(
 );
 
 it(
-  'a campaign that is interrupted while it builds its installation leaves nothing of it, and says what it has found',
+  'a campaign that is interrupted while it builds its installation leaves nothing of it, and reports its findings',
   async () => {
     const known = new Set(folders());
     const child = spawn(process.execPath, ['tools/run.mjs', PROGRAM, ...campaign()], {

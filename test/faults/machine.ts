@@ -6,7 +6,7 @@ import path from 'node:path';
 const LIBRARIES = '/usr/lib';
 const FAKETIME = 'faketime/libfaketimeMT.so.1';
 
-/** What can be done on this machine, and by whom. */
+/** What this machine and user can do. */
 export interface MachineAbilities {
   /** The library that shows a process another time. */
   readonly fakedTime: string | undefined;

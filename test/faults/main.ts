@@ -40,7 +40,7 @@ async function run(call: FaultsCall): Promise<number> {
       throw error;
     }
   }
-  // Whoever was interrupted is ended by that.
+  // The interrupt handler ends the process.
   if (fate.isInterrupted) return await new Promise(() => undefined);
   const isFine = isSound(campaign);
   await conclude(campaign, `seed ${seed}: ${isFine ? 'nothing found' : 'FAILED'}`);
@@ -51,7 +51,7 @@ function isSound({ outcome: { findings, tally, isWhole } }: Campaign): boolean {
   return findings.found === 0 && shortcomings(tally, isWhole ? findings.checked : undefined).length === 0;
 }
 
-/** Tells what was found, takes down whatever there is, and says what of it could not be, or is kept for its logs. */
+/** Prints the findings, stops the installation, and names what could not be removed or is kept for its logs. */
 async function conclude(campaign: Campaign, lastLine: string): Promise<void> {
   const { site, outcome } = campaign;
   const isKept = outcome.isWhole ? !isSound(campaign) : outcome.findings.found > 0;

@@ -14,7 +14,7 @@ const FAULTS = [
 
 describeWithKafka('a campaign of faults', { brokers: 0 }, () => {
   it(
-    'keeps every promise while brokers and the ways to them are broken, its journals on three of them',
+    'keeps every promise while brokers and their connections are broken, with journals on three brokers',
     () => expectPromisesKept('kafka', SEED, FAULTS),
     CAMPAIGN_WITHIN_MS,
   );

@@ -11,23 +11,23 @@ const AT_ONCE = 48;
 const TERM_MS = 3_600_000;
 const LOOK_EVERY_MS = 15;
 const HEALTHY_MS = 5_000;
-/** Whoever is not back by then is late enough. */
+/** A process that is not back after this time is late in any case. */
 const PATIENCE_MS = 180_000;
 
-/** What is promised, and of how many open auctions. */
+/** The promised time, and for how many open auctions. */
 const WANTED = { openAuctions: 10_000, readyMs: 5_000 };
-/** What a machine keeps that is busy with other things. */
+/** The limit for a busy machine. */
 const BUSY_MS = 30_000;
 
 export interface Recovery {
   readonly openAuctions: number;
-  /** From the kill until its readiness. */
+  /** From the kill until the process is ready. */
   readonly readyMs: number;
-  /** From the kill until a command of its shard was settled. */
+  /** From the kill until a command in its shard was settled. */
   readonly servesMs: number;
 }
 
-/** Opens so many auctions at one owner, kills it, and waits for the next. */
+/** Opens this many auctions at one owner, kills it, and waits for its successor. */
 export async function measureRecovery(
   site: Installation,
   originators: readonly LoadCaller[],
@@ -47,7 +47,7 @@ export async function measureRecovery(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => opener(index)));
   const name = `owner-${SHARD}`;
-  // One that has died often of late is made to wait before it is started again; this one has been well.
+  // A process that has died often is restarted with a delay, so this one must have run for a while.
   await sleep(Math.max(0, HEALTHY_MS - site.ageOf(name)));
   const pid = site.pidOf(name);
   const began = performance.now();
@@ -62,7 +62,7 @@ export async function measureRecovery(
   return { openAuctions: count, readyMs, servesMs: await served };
 }
 
-/** Within which it has to be ready; with fewer auctions than the promise is about, the promise itself is not judged. */
+/** The time limit for readiness; with fewer auctions than the promise names, the promise itself is not judged. */
 export function readyWithin({ openAuctions }: Recovery): {
   readonly millis: number;
   readonly isPromise: boolean;
@@ -71,7 +71,7 @@ export function readyWithin({ openAuctions }: Recovery): {
   return { millis: isPromise ? (WANTED.readyMs * openAuctions) / WANTED.openAuctions : BUSY_MS, isPromise };
 }
 
-/** What is too late of it, in words. */
+/** What was late, as text. */
 export function lateIn(recovery: Recovery): string[] {
   const { openAuctions, readyMs, servesMs } = recovery;
   const { millis } = readyWithin(recovery);
@@ -102,7 +102,7 @@ function isTooLong(began: number): boolean {
   return performance.now() - began > PATIENCE_MS;
 }
 
-/** Small, with a key that leads to the shard. */
+/** Small, with a key that leads to this shard. */
 function longErrand(account: string, contract: ClusterContract, maker: string, random: Random): WireCommand {
   for (;;) {
     const errand = createErrand(account, contract, [maker], random, {

@@ -11,7 +11,7 @@ interface Line {
   createlessMs: number;
 }
 
-/** The whole of it, for whoever reads the output of a run. */
+/** The whole report of a run. */
 export function reportOf(outcome: CampaignOutcome): string[] {
   const { tally, findings, requests, commands, codes, streams, recovery, isWhole } = outcome;
   const { rounds, notRun } = tally;

@@ -11,7 +11,7 @@ function answer({ operation = 'CREATE', status = 201, gateway = 0, shard = 0 }: 
   return { command, status, body: '', shard, gateway, endedAt: 0 };
 }
 
-/** All that is asked for, but for what this changes. */
+/** All that is required, with these differences. */
 function roadsWith(different: (one: Required<What>) => What): Roads {
   const roads = new Roads();
   for (const operation of ['CREATE', 'SUBMIT'] as const)
@@ -21,26 +21,26 @@ function roadsWith(different: (one: Required<What>) => What): Roads {
   return roads;
 }
 
-describe('the ways through gateways into shards', () => {
-  it('are open when each gateway has opened something and taken a quote in each shard', () => {
+describe('the paths through gateways into shards', () => {
+  it('are complete when each gateway has opened an auction and submitted a quote in each shard', () => {
     expect(roadsWith((one) => one).areOpen).toBe(true);
   });
 
-  it('are not while one gateway does nothing that another one does', () => {
+  it('are incomplete while one gateway lacks an action that another one has', () => {
     const roads = roadsWith((one) => (one.gateway === 1 ? { ...one, status: 503 } : one));
     expect(roads.areOpen).toBe(false);
     expect(roads.closed).toContain('gateway-1 opens nothing in shard 2');
     expect(roads.closed).not.toContain('gateway-0');
   });
 
-  it('are not where all is only refused', () => {
+  it('are incomplete if all commands were only refused', () => {
     const roads = roadsWith((one) =>
       one.operation === 'SUBMIT' && one.shard === 1 ? { ...one, status: 422 } : one,
     );
     expect(roads.closed).toBe('gateway-0 takes no quotes in shard 1, gateway-1 takes no quotes in shard 1');
   });
 
-  it('are not by other deeds', () => {
+  it('are not completed by other actions', () => {
     expect(roadsWith((one) => ({ ...one, operation: 'WITHDRAW' })).areOpen).toBe(false);
   });
 });

@@ -3,15 +3,15 @@ import { GATEWAYS, OWNERS } from './installation/plan.js';
 import type { AnsweredCommand, Transcript } from './load/transcript.js';
 
 const LOOK_EVERY_MS = 25;
-/** So many things are done that each has come about by then wherever it can, on a slow machine too. */
+/** Actions are frequent enough that each happens within this time wherever it can, on a slow machine too. */
 const WITHIN_MS = 15_000;
 const CREATED = 201;
 
-/** What has to be done for somebody, not only refused, through each gateway in each shard. */
+/** What must succeed, not only be refused, through each gateway in each shard. */
 const DEEDS = { CREATE: 'opens nothing', SUBMIT: 'takes no quotes' } as const;
 type Deed = keyof typeof DEEDS;
 
-/** The ways through a gateway into a shard on which something has still to come about. */
+/** The paths through a gateway into a shard on which something has not succeeded yet. */
 export class Roads {
   private readonly untried = new Map<string, string>();
 
@@ -43,7 +43,7 @@ function nameOf(deed: string, gateway: number | undefined, shard: number): strin
   return `${deed} ${gateway} ${shard}`;
 }
 
-/** What is done nowhere within a while although people go on asking; undefined as soon as all is done everywhere. */
+/** The path on which nothing succeeds for a while although users go on; undefined once all paths work. */
 export async function impassable({ answered }: Pick<Transcript, 'answered'>): Promise<string | undefined> {
   const roads = new Roads();
   const deadline = performance.now() + WITHIN_MS;

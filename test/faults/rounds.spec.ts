@@ -12,17 +12,17 @@ function answer(shard: number, endedAt: number, status = 200): AnsweredCommand {
 describe('the longest gap', () => {
   const everywhere = (at: number): AnsweredCommand[] => [0, 1, 2].map((shard) => answer(shard, at));
 
-  it('lies between two settled commands of one shard, however busy the others are', () => {
+  it('is between two settled commands of one shard, however busy the others are', () => {
     const answered = [...everywhere(100), answer(1, 200), answer(2, 220), answer(1, 300), ...everywhere(350)];
     expect(longestGap(answered, 90, 360)).toBe(250);
   });
 
-  it('may lie at either end', () => {
+  it('may be at either end', () => {
     expect(longestGap(everywhere(400), 100, 420)).toBe(300);
     expect(longestGap(everywhere(120), 100, 420)).toBe(300);
   });
 
-  it('is not ended by what settles nothing', () => {
+  it('is not ended by an answer that settles nothing', () => {
     const answered = [
       ...everywhere(100),
       answer(0, 200, 503),
@@ -35,7 +35,7 @@ describe('the longest gap', () => {
 });
 
 describe('a deck of faults', () => {
-  it('deals every kind once before any comes again, and the same to the same seed', () => {
+  it('deals every kind once before any comes again, and in the same order for the same seed', () => {
     const deal = (): string[] => {
       const deck = new Deck(ALL_KINDS, new Random('a'));
       const dealt: string[] = [];
@@ -46,7 +46,7 @@ describe('a deck of faults', () => {
     expect([...deal()].sort()).toEqual(ALL_KINDS.map(({ name }) => name).sort());
   });
 
-  it('holds what is asked for', () => {
+  it('holds the requested kinds', () => {
     expect(kindsNamed(['kill:', 'cut:owner']).map(({ name }) => name)).toEqual([
       'kill:owner',
       'kill:gateway',
@@ -61,7 +61,7 @@ describe('a deck of faults', () => {
     ]);
   });
 
-  it('is not dealt for words that name nothing', () => {
+  it('deals nothing for words that name no kind', () => {
     expect(wordsForNothing(['kill:', 'nosuchkind', 'cut:owner', 'kil:owner'])).toEqual([
       'nosuchkind',
       'kil:owner',
@@ -71,7 +71,7 @@ describe('a deck of faults', () => {
 });
 
 describe('faults that strike together', () => {
-  it('are done unless they say that they are not, at once or later', async () => {
+  it('count as done unless they fail, at once or later', async () => {
     const strikes = new Map([
       ['kill:a', () => Promise.resolve()],
       ['kill:b', () => Promise.reject(new Error('it was gone'))],

@@ -12,28 +12,28 @@ const LOOK_EVERY_MS = 100;
 const ANSWER_WITHIN_MS = 1_500;
 const TOGETHER = { alone: 0.55, two: 0.85 };
 
-/** What one round of faults has led to. */
+/** The result of one round of faults. */
 export interface FaultRound {
-  /** All that were tried. */
+  /** All kinds that were tried. */
   readonly kinds: readonly string[];
-  /** Those that have come about. */
+  /** The kinds that happened. */
   readonly done: readonly string[];
-  /** Those that did not, such as in a process that ended just then, and why. */
+  /** The kinds that did not happen, for example because the process had just ended, and why. */
   readonly missed: ReadonlyMap<string, string>;
-  /** The longest time in which a shard settled no command, though people went on asking. */
+  /** The longest time in which a shard settled no command although users went on. */
   readonly unavailableMs: number;
-  /** The same of creates alone, which pause where other commands go on. */
+  /** The same for creates alone, which may pause while other commands go on. */
   readonly createlessMs: number;
   /** From the first fault until everything was well again. */
   readonly lastedMs: number;
-  /** From when until when, by the machine's clock. */
+  /** Start and end, by the machine's clock. */
   readonly began: number;
   readonly ended: number;
-  /** What was still not well at the end of all patience. */
+  /** What was still wrong when the patience ended. */
   readonly amiss: string | undefined;
 }
 
-/** Deals faults alone and together, so that each kind comes before any comes again. */
+/** Deals faults alone and together, so that each kind comes once before any comes again. */
 export class Deck {
   private rest: InjectedFaultKind[] = [];
 
@@ -75,7 +75,7 @@ export async function playRound(
   };
 }
 
-/** All of them together; which have come about, and why the others have not. */
+/** Strikes with all of them together. Returns the kinds that happened, and the reasons of the others. */
 export async function strikeAtOnce(
   strikes: ReadonlyMap<string, () => Promise<void>>,
 ): Promise<Pick<FaultRound, 'done' | 'missed'>> {
@@ -92,8 +92,8 @@ export async function strikeAtOnce(
 }
 
 /**
- * Resolves when every process says that it is ready, every gateway reaches every owner, begins streams and carries commands to every shard; or with
- * what is not so after long patience.
+ * Resolves once every process is ready and every gateway reaches every owner, starts streams and carries
+ * commands to every shard; otherwise, after a long time, with what is wrong.
  */
 export async function untilWell(site: Installation, cast: CampaignAccounts): Promise<string | undefined> {
   const deadline = performance.now() + WELL_WITHIN_MS;
@@ -111,7 +111,7 @@ async function whoIsNotReady(site: Installation): Promise<string | undefined> {
   return index < 0 ? undefined : `${PROCESSES[index] ?? ''} says ${answers[index] ?? ''}`;
 }
 
-/** A list is whole or none: it takes all three owners. And streams are begun anywhere. */
+/** A list needs all three owners, and streams may start at any gateway. */
 async function whoIsCutOff({ originators: [caller] }: CampaignAccounts): Promise<string | undefined> {
   const answers = (await caller?.askEveryGateway('/v1/auctions?limit=1')) ?? [];
   const index = answers.findIndex((answer) => answer?.status !== 200);
@@ -130,7 +130,7 @@ async function statusOf(url: string): Promise<string> {
   }
 }
 
-/** The longest time between two settled commands of the same shard, or none of it at either end. */
+/** The longest time between two settled commands of the same shard, or before the first or after the last. */
 export function longestGap(answered: readonly AnsweredCommand[], from: number, to: number): number {
   const latest = OWNERS.map(() => from);
   let longest = 0;

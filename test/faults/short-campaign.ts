@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
 import { runTool } from '#libs/testing/cluster/tool-run.js';
 
-/** A campaign of half a minute takes one to five, by its store and by what else the machine does: a bound for what hangs. */
+/** A campaign of half a minute takes one to five minutes, depending on its storage and the machine. A longer one hangs. */
 export const CAMPAIGN_WITHIN_MS = 900_000;
 
-/** Half a minute of these faults alone, by a seed, with all promises kept. */
+/** Half a minute of these faults, by seed; all promises must be kept. */
 export async function expectPromisesKept(
   store: 'postgres' | 'kafka',
   seed: number,

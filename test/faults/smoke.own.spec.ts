@@ -2,7 +2,7 @@ import { it } from '@jest/globals';
 import { CAMPAIGN_WITHIN_MS, expectPromisesKept } from './short-campaign.js';
 
 const SEED = 20;
-/** One of each part, such as take seconds to get over. */
+/** One fault for each part that recovers within seconds. */
 const FAULTS = [
   'kill:owner',
   'kill:gateway',
@@ -15,7 +15,7 @@ const FAULTS = [
 ];
 
 it(
-  'keeps every promise while processes, clocks and connections are broken, its journals in PostgreSQL',
+  'keeps every promise while processes, clocks and connections are broken, with journals in PostgreSQL',
   () => expectPromisesKept('postgres', SEED, FAULTS),
   CAMPAIGN_WITHIN_MS,
 );

@@ -41,7 +41,7 @@ function report(rounds: readonly FaultRound[], isWhole = true): string[] {
 describe('a report', () => {
   const lines = report([round(['kill:owner']), round(['kill:owner'], ['pause:owner'])]);
 
-  it('counts what was done and nothing else, and tells what was missed, not run and not reached apart', () => {
+  it('counts only the faults that happened, and lists those missed, not run and not reached separately', () => {
     expect(lines.filter((line) => /^ {2}\w/.test(line))).toEqual([
       '  kill:owner                      2  1.0 s, creates 2.0 s',
     ]);
@@ -51,20 +51,20 @@ describe('a report', () => {
     expect(lines.at(-1)).toMatch(/^2 faults in 2 rounds \(1 missed, 1 kinds not run\)/);
   });
 
-  it('says that it is not whole', () => {
+  it('says that it is incomplete', () => {
     expect(lines.join()).not.toContain('INTERRUPTED');
     expect(report([round(['kill:owner'])], false).join()).toContain('INTERRUPTED');
   });
 });
 
 describe('a campaign', () => {
-  it('in which no fault was done has looked at too little', () => {
+  it('without a single fault has checked too little', () => {
     expect(shortcomings(tally([]), undefined)).toEqual(['not one fault was done']);
     expect(shortcomings(tally([round([], ['kill:owner'])]), undefined)).toEqual(['not one fault was done']);
     expect(report([]).join()).toContain('LOOKED AT TOO LITTLE: not one fault was done');
   });
 
-  it('may miss a kind, unless somebody has asked for it and it was missed each time', () => {
+  it('may miss a kind, unless that kind was requested and missed every time', () => {
     const rounds = [round(['kill:owner'], ['pause:owner']), round([], ['pause:owner'])];
     expect(shortcomings(tally(rounds), undefined)).toEqual([]);
     expect(shortcomings(tally(rounds, { isChosen: true }), undefined)).toEqual([
@@ -75,7 +75,7 @@ describe('a campaign', () => {
     );
   });
 
-  it('in which a check had nothing to look at has looked at too little', () => {
+  it('with a check that had nothing to check has checked too little', () => {
     const rounds = [round(['kill:owner'])];
     const missing = shortcomings(tally(rounds), new Map());
     expect(missing).toContain('there was nothing of this to check: awards');

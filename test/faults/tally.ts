@@ -2,46 +2,46 @@ import type { FaultRound } from './rounds.js';
 
 export interface Missed {
   readonly times: number;
-  /** Of the last time. */
+  /** The reason of the last time. */
   readonly why: string;
 }
 
-/** What a campaign has to show for itself, kind by kind. */
+/** What a campaign has done, by kind. */
 export interface Tally {
-  /** Kinds that were asked for, by name or because all were. */
+  /** Kinds that were requested, by name or because all were. */
   readonly wanted: readonly string[];
-  /** Whether somebody named them. */
+  /** Whether the caller named them. */
   readonly isChosen: boolean;
-  /** Kinds that this machine or this store does not have, and why. */
+  /** Kinds that are impossible on this machine or storage, and why. */
   readonly notRun: ReadonlyMap<string, string>;
   readonly rounds: readonly FaultRound[];
 }
 
-/** How often each kind has come about. */
+/** How often each kind happened. */
 export function doneIn(rounds: readonly FaultRound[]): Map<string, number> {
   return countsOf(rounds.flatMap(({ done }) => done));
 }
 
-/** Of each kind that did not come about, how often that was so. */
+/** How often each missed kind was missed. */
 export function missedIn(rounds: readonly FaultRound[]): Map<string, Missed> {
   const all = rounds.flatMap(({ missed }) => [...missed]);
   const times = countsOf(all.map(([kind]) => kind));
   return new Map(all.map(([kind, why]) => [kind, { times: times.get(kind) ?? 0, why }]));
 }
 
-/** Kinds that could have been tried, and whose turn did not come. */
+/** Kinds that were possible, but whose turn did not come. */
 export function notReached({ wanted, notRun, rounds }: Tally): string[] {
   const tried = new Set(rounds.flatMap(({ kinds }) => kinds));
   return wanted.filter((kind) => !notRun.has(kind) && !tried.has(kind));
 }
 
-/** Kinds that were tried and have not come about once. */
+/** Kinds that were tried and never happened. */
 export function alwaysMissed({ rounds }: Tally): string[] {
   const done = doneIn(rounds);
   return [...missedIn(rounds).keys()].filter((kind) => !done.has(kind));
 }
 
-/** What even the shortest campaign has something of, as the checks call it, unless people were let do nothing. */
+/** Checks that have something to check in even the shortest campaign, unless no users act. */
 const SEEN_IN_ANY = [
   'acknowledged CREATE',
   'acknowledged SUBMIT',
@@ -66,7 +66,10 @@ const SEEN_IN_ANY = [
   'trades on the ledger',
 ];
 
-/** Why nobody may say that nothing was found, whatever was: in words. `checked` once all has been: how often each check had something to look at. */
+/**
+ * Reasons, as text, why the run must not claim that nothing was found. `checked` is known after the checks: how
+ * often each one had something to check.
+ */
 export function shortcomings(tally: Tally, checked: ReadonlyMap<string, number> | undefined): string[] {
   const unseen = checked === undefined ? [] : SEEN_IN_ANY.filter((what) => !checked.has(what));
   const nothing = unseen.map((what) => `there was nothing of this to check: ${what}`);

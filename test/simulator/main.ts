@@ -29,7 +29,7 @@ async function explain({ seed, trial, violation, digest }: Searched, call: Simul
   print(`\nseed ${seed} fails at commit ${commit()}, trace ${digest}\n  ${violation.what}`);
   print(`  replay: npm run simulate -- --seed ${seed} --trace`);
   if (!call.shrinks) return;
-  if (trial === undefined) print('  not shrunk: its thread is gone; the replay tells how far it came');
+  if (trial === undefined) print('not shrunk: its thread is gone; the replay shows how far it came');
   else await explainShrunk(seed, trial, violation.check, call);
 }
 
@@ -43,7 +43,7 @@ async function explainShrunk(
   const shrunk = await thread.shrink(seed, trial, check);
   await thread.end();
   if (typeof shrunk === 'string') {
-    print(`  not shrunk: with less in it, ${shrunk}`);
+    print(`not shrunk: with fewer incidents, ${shrunk}`);
     return;
   }
   print(`  shrunk in ${shrunk.runs} runs to ${shrunk.incidents} incidents: ${shrunk.what}`);

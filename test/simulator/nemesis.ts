@@ -11,21 +11,21 @@ import { ownerAddress } from './processes/owner.js';
 import type { Unit } from './processes/unit.js';
 import type { World } from './processes/world.js';
 
-/** Longer than the shortest time within which awards have to be settled. */
+/** Longer than the shortest time in which awards have to be settled. */
 const LEAST_DEPOSED_MILLIS = 1_500;
-/** As long as it takes to reach somebody, mostly. */
+/** Enough time for a command to arrive, in most cases. */
 const EVE_MILLIS = 100;
 const LONG_MILLIS = 5_500;
-/** By then whoever has ended is mostly back, and so much longer nobody projects. */
+/** A crashed process has usually restarted after this time; projectors stay paused that long too. */
 const RESTARTED_MILLIS = 1_750;
 const UNPROJECTED_MILLIS = 2_500;
-/** For less an owner may answer from memory anyway, whatever its broker tells it. */
+/** Up to this age an owner may answer from memory, whatever its broker reports. */
 const STALE_MILLIS = 5_500;
 
-/** Makes go wrong what the plan says, and counts what really did. */
+/** Injects the planned faults, and counts those that took effect. */
 export class Nemesis {
   readonly met = new Map<string, number>();
-  /** For how long settlers are to stand still as soon as the ledger has settled another award. */
+  /** How long settlers pause after the next settlement; undefined if no such pause is planned. */
   private armedFor: number | undefined;
   private settled = 0;
 
@@ -36,7 +36,7 @@ export class Nemesis {
     private readonly random: Random,
   ) {}
 
-  /** What only lies in wait is counted when it comes about. */
+  /** A fault that waits for its moment is counted when it happens. */
   strike(fault: PlannedFault): void {
     const unit = this.cluster.units.get(fault.target);
     if (unit === undefined) return;
@@ -52,7 +52,7 @@ export class Nemesis {
     this.armedFor = undefined;
     if (!this.pauseAll('settler', millis)) return;
     this.count('LONG_PAUSE');
-    this.world.trace.note(`settlers stand still for ${millis} ms before they tell of a settlement`);
+    this.world.trace.note(`settlers pause for ${millis} ms before they report a settlement`);
   }
 
   private carryOut({ name, target, other, millis }: PlannedFault, unit: Unit): boolean {
@@ -78,9 +78,9 @@ export class Nemesis {
       case 'DEPOSE':
         if (unit.life === undefined) return false;
         unit.replace();
-        // Whoever comes to the other one makes news; whoever stays connected must not be told what is old.
+        // Callers that use the new owner produce news; those still connected to the old one must not get stale answers.
         network.cut(target, this.random.pick(this.cluster.gateways));
-        // What comes while it still stands is the first that it does.
+        // These reads arrive while the owner is still paused, and are the first that it answers.
         this.later(LEAST_DEPOSED_MILLIS + millis - EVE_MILLIS, () => this.crowd.lookEverywhere());
         this.later(LEAST_DEPOSED_MILLIS + millis, () => unit.resumeAll());
         return true;
@@ -144,8 +144,8 @@ export class Nemesis {
   }
 
   /**
-   * A gateway hears of nothing for a while, and clients come over to it that have heard more where they were. Owners would tell it what
-   * its broker does not, so mostly it is cut off from them, too.
+   * A gateway's broker gets no news for a while, and clients with newer positions come over from other
+   * gateways. Owners would tell the gateway the news, so in most cases it is cut off from them too.
    */
   private fallBehind(gateway: string, millis: number): void {
     const { topics, network } = this.world;
@@ -162,7 +162,7 @@ export class Nemesis {
     });
   }
 
-  /** An owner is replaced, and the broker that it asks has been deposed as well: neither knows of it, and who is connected stays so. */
+  /** Replaces an owner whose broker has been deposed as well: neither knows of it, and existing connections stay. */
   private leaveBehind(unit: Unit, millis: number): boolean {
     const { life } = unit;
     if (life === undefined) return false;
@@ -175,7 +175,7 @@ export class Nemesis {
     return true;
   }
 
-  /** Nobody has read what the process wrote last when it ends; its successor has to know by itself what people ask for again. */
+  /** The process ends before its last writes are projected; its successor must answer repeats from the journal. */
   private crashUnprojected(unit: Unit, millis: number): void {
     this.pauseAll('projector', millis + UNPROJECTED_MILLIS);
     const crashesAfter = (millis * (1 + this.random.next())) / 2;
@@ -190,7 +190,7 @@ export class Nemesis {
     });
   }
 
-  /** False where there was nobody to stand still. */
+  /** False if there was no process to pause. */
   private pauseAll(kind: string, millis: number): boolean {
     const units = [...this.cluster.units.values()].filter(({ name }) => name.startsWith(kind));
     for (const unit of units) unit.pause();

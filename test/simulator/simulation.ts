@@ -21,7 +21,7 @@ import { Topic } from './storage/topic.js';
 import type { TwinTranscript } from './twins/transcript.js';
 import { Network } from './wire/network.js';
 
-/** What came of one simulation. */
+/** The result of one simulation. */
 export interface SimulationOutcome {
   readonly seed: number;
   readonly violation: { readonly check: string; readonly what: string } | undefined;
@@ -32,7 +32,7 @@ export interface SimulationOutcome {
   readonly lines: readonly string[];
 }
 
-/** What somebody wants to know besides. */
+/** Optional observers of a simulation. */
 export interface Watching {
   readonly keepsTrace?: boolean;
   readonly transcript?: TwinTranscript;
@@ -40,14 +40,17 @@ export interface Watching {
 
 const REST_WITHIN_MILLIS = 120_000;
 const LOOK_MILLIS = 200;
-/** A deposed owner that goes on may take so long to find out. */
+/** How long a deposed owner that goes on may need to notice. */
 const HEALING_MILLIS = 1_500;
 const UNNOTICED_STEP_MILLIS = 500;
 const LIVENESS = 'everything comes to rest';
 
 let heard: ((line: string) => void) | undefined;
 
-/** Who is told each line of a trace that this thread keeps, as soon as it is noted: of a world that never ends nobody can be told later. */
+/**
+ * Listens to each line of this thread's traces as soon as it is noted: a world that never ends could not report
+ * it later.
+ */
 export function hearLines(listener: ((line: string) => void) | undefined): void {
   heard = listener;
 }
@@ -60,7 +63,7 @@ class HeardTrace extends Trace {
   }
 }
 
-/** One world from its beginning to its end. */
+/** One world from beginning to end. */
 class Simulation {
   private readonly scheduler = new Scheduler();
   private readonly random: Random;
@@ -107,7 +110,7 @@ class Simulation {
       () => this.broken,
       (error: unknown) => this.violationOf(error),
     );
-    // What is left of this world must not run on into the next one.
+    // Nothing of this world may run on into the next one.
     await settled();
     leave();
     release();
@@ -143,7 +146,7 @@ class Simulation {
 
   private heal(): void {
     const { network, topics, database } = this.world;
-    this.trace.note('everything is well from here on');
+    this.trace.note('from here on there are no faults');
     network.calm();
     database.calm();
     for (const topic of topics) topic.calm();
@@ -168,7 +171,7 @@ class Simulation {
     });
   }
 
-  /** What is still to happen, in words; nothing where all is at rest. */
+  /** What has not come to rest yet, as text; empty at rest. */
   private unrest(): string {
     const { tables } = this.world.database;
     const open = [...this.oracle.files.values()].filter(({ stage }) => stage !== 'COMPLETED');
@@ -182,11 +185,11 @@ class Simulation {
       if (projected !== head) return `shard ${shard} is projected up to ${projected} of ${head}`;
     }
     const held = [...tables.reserved.rows.values()].some((amounts) => amounts.some((amount) => amount !== 0));
-    if (held) return 'something is still set aside';
+    if (held) return 'something is still reserved';
     for (const { name, replacedForMillis: since = Infinity } of this.cluster.units.values())
       if (since < LAST_PROOF_MILLIS) return `a ${name} that was replaced may not have heard of it`;
     const behind = this.crowd.viewers.some((viewer) => !viewer.hasAll);
-    return behind ? 'somebody has not been told everything' : '';
+    return behind ? 'a viewer was not sent everything' : '';
   }
 
   private trueTime(): TrueTime {
@@ -213,7 +216,7 @@ class Simulation {
     return () => random.next();
   }
 
-  /** What the world's own parts find wrong while a process runs must not be caught by that process. */
+  /** A process must not catch what the world's own checks throw while it runs. */
   private guarded(check: () => void): void {
     try {
       check();
@@ -222,7 +225,7 @@ class Simulation {
     }
   }
 
-  /** What would end a process is what its world breaks on, and not the end of the thread that lives it. */
+  /** An uncaught error would end the process, so it fails the world, and not the thread. */
   private catchWhatNobodyCatches(): () => void {
     const note = (error: unknown): void => {
       this.broken ??= this.violationOf(error);
@@ -311,8 +314,8 @@ class Simulation {
 }
 
 /**
- * An owner believes a clock that the database's agrees with, as far as clocks may differ and half of the answer's way may hide, which is no
- * longer than that there and back; and then until it is set by more than goes unnoticed.
+ * An owner trusts a clock that agrees with the database's within the allowed difference plus half of the
+ * answer's round trip, until the clock is set by more than goes unnoticed.
  */
 function trustedMillis({ settings }: Plan): number {
   return 3 * settings.shard.maxClockOffsetMillis + UNNOTICED_STEP_MILLIS;

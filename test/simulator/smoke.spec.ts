@@ -2,11 +2,11 @@ import { expect, it } from '@jest/globals';
 import { runToEnd } from '../planted-bugs/program.js';
 
 const WITHIN_MS = 600_000;
-/** Found by the first seeds: one by what was promised, one by twins. */
+/** Bugs that the first seeds find: one by a promise, one by twins. */
 const SAMPLE = ['owner-answers-before-the-journal', 'conflict-tells-of-rivals'];
 
 it(
-  'finds nothing wrong in two hundred worlds',
+  'two hundred worlds break no promise',
   async () => {
     const call = ['--seed', '1', '--count', '200'];
     const { code, output } = await runToEnd('.', ['tools/run.mjs', 'test/simulator/main.js', ...call]);
@@ -17,7 +17,7 @@ it(
 );
 
 it(
-  'finds bugs that are planted',
+  'planted bugs are found',
   async () => {
     const call = ['--count', '60', ...SAMPLE];
     const { code, output } = await runToEnd('.', ['tools/run.mjs', 'test/planted-bugs/main.js', ...call]);

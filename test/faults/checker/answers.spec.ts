@@ -50,7 +50,7 @@ function found(...answered: readonly AnsweredCommand[]): string[] {
   return findings.violations;
 }
 
-it('a code or a status that the document does not have for the operation is a violation', () => {
+it('a status or code that the document does not list for the operation is a violation', () => {
   expect(found(answer(422, {}, 'INVALID_TERMS'))).toEqual([]);
   expect(found(answer(422, {}, 'QUOTE_IS_FINAL'))).toEqual([
     'documented codes only: SUBMIT is answered 422 QUOTE_IS_FINAL: SUBMIT/mia/x/k',
@@ -61,10 +61,10 @@ it('a code or a status that the document does not have for the operation is a vi
   expect(found(answer(200, { operation: 'CANCEL' }))).toHaveLength(1);
 });
 
-it('what was heard to be done is not done once more', () => {
+it('a command that was answered as new is not answered as new again', () => {
   expect(found(answer(201), answer(200), answer(200))).toEqual([]);
   expect(found(answer(201), answer(201))).toEqual([
-    'a repeat is told that it is one: SUBMIT is answered 201 behind 201: SUBMIT/mia/x/k',
+    'a repeat is told that it is one: SUBMIT is answered 201 after 201: SUBMIT/mia/x/k',
   ]);
   expect(found(answer(200), answer(201))).toHaveLength(1);
   expect(
@@ -72,7 +72,7 @@ it('what was heard to be done is not done once more', () => {
   ).toEqual([expect.stringContaining('CREATE is answered 201 behind 201')]);
 });
 
-it('other keys, accounts and auctions are other commands, and of a first answer that was lost nobody knows', () => {
+it('other keys, accounts and auctions make other commands, and a lost first answer is unknown', () => {
   const others = [{ key: 'l' }, { account: 'max' }, { auctionId: 'y' }, { operation: 'CREATE' as const }];
   expect(found(answer(201), ...others.map((other) => answer(201, other)))).toEqual([]);
   expect(found(answer(200))).toEqual([]);

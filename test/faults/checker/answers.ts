@@ -27,8 +27,8 @@ interface Schema {
 }
 
 /**
- * Answers to commands in the order in which they were heard, over HTTP and streams: each has a status and a code that the document has for
- * its operation, and what was heard to be done is not said to be done a second time.
+ * Checks answers in the order of arrival, over HTTP and streams. The document must list their status and code
+ * for the operation, and a command must not be answered as new twice.
  */
 export function checkAnswers(
   answered: readonly AnsweredCommand[],
@@ -40,7 +40,7 @@ export function checkAnswers(
       .flatMap((methods) => Object.values(methods))
       .map((operation) => [operation.operationId, operation]),
   );
-  /** By command, with which status it was first heard to be done. */
+  /** The status of each command's first successful answer. */
   const done = new Map<string, number>();
   for (const { command, status, body } of answered) {
     const { operation, account, auctionId, key } = command;
@@ -56,7 +56,7 @@ export function checkAnswers(
         must(
           status !== CREATED,
           REPEATED,
-          () => `${operation} is answered ${status} behind ${before}: ${name}`,
+          () => `${operation} is answered ${status} after ${before}: ${name}`,
         ),
       );
   }

@@ -25,7 +25,7 @@ const FUNDS = { venue: 'venue_a', asset: '', amount: PRICE };
 const clock = new SystemClock();
 let database: TestDatabase;
 
-/** Two routes of one venue, of which only the second could be taken. */
+/** Two routes at one venue; only the second could be used. */
 beforeEach(async () => {
   database = await createTestDatabase([...admissionMigrations, ...custodyMigrations]);
   const now = instantFromNanos(clock.epochNanos());
@@ -48,7 +48,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-/** What is found where the journal says that the award was settled with this. */
+/** The findings if the journal says that this asset settled the award. */
 async function found(asset: string): Promise<readonly string[]> {
   const archive = new OracleArchive();
   archive.files.set(AUCTION, {
@@ -105,17 +105,17 @@ async function found(asset: string): Promise<readonly string[]> {
   return findings.violations;
 }
 
-it('looks for entries by the route that the record names, not by the first one of its venue', async () => {
+it('finds entries by the recorded route, not by the first one at its venue', async () => {
   expect(await found('snow/YES')).toEqual([]);
 });
 
-it('finds a record that names another route than the ledger', async () => {
+it("finds a record whose route differs from the ledger's", async () => {
   expect(await found('rain/YES')).toEqual([
     expect.stringContaining('was settled at venue_a by snow/YES, told as venue_a rain/YES'),
   ]);
 });
 
-/** An atom goes to the escrow: nothing is missing from any sum. */
+/** Moves an atom to the escrow, so that all sums stay right. */
 const movesFrom = (account: string): string => `
   insert into custody.entries (transaction_id, account_id, domain, venue, asset, kind, amount)
   select transaction_id, account, 'vault', 'venue_a', '', 'available', amount
@@ -123,7 +123,7 @@ const movesFrom = (account: string): string => `
 
 it.each([
   ['SETTLEMENT', 'settles 0 awards'],
-  ['OPENING', 'is an OPENING behind the first trade'],
+  ['OPENING', 'is an OPENING after the first trade'],
 ])('finds an entry of kind %s that belongs to no trade', async (kind, what) => {
   await database.pool.query(
     `with made as (
@@ -133,7 +133,7 @@ it.each([
   expect(await found('snow/YES')).toEqual([expect.stringContaining(what)]);
 });
 
-it('finds entries that are added to a trade', async () => {
+it('finds entries that were added to a trade', async () => {
   await database.pool.query(
     `with made as (select transaction_id from custody.settlements) ${movesFrom('system:issuer')}`,
   );

@@ -32,7 +32,7 @@ interface SettlementRow {
   readonly transaction_id: string | null;
 }
 
-/** The ledger and the reservations, at rest, against what the journals say of them. */
+/** At rest, compares the ledger and the reservations with the journals. */
 export async function checkBooks(pool: pg.Pool, archive: OracleArchive, findings: Findings): Promise<void> {
   const { rows: entries } = await pool.query<EntryRow>('select * from custody.entries');
   const { rows: settlements } = await pool.query<SettlementRow>('select * from custody.settlements');
@@ -59,7 +59,7 @@ export async function checkBooks(pool: pg.Pool, archive: OracleArchive, findings
     const isEnded = award.stage === 'CONFIRMED' || award.stage === 'FAILED';
     findings.look('awards', () => {
       must(isEnded, LEDGER, () => `${id} of ${file.id} is ${award.stage} at rest`);
-      must(settled.has(id), LEDGER, () => `${id} is ${award.stage}, and the ledger knows nothing of it`);
+      must(settled.has(id), LEDGER, () => `${id} is ${award.stage}, but the ledger has no settlement`);
     });
   }
   const { rows: transactions } = await pool.query<TransactionRow>(
@@ -70,7 +70,7 @@ export async function checkBooks(pool: pg.Pool, archive: OracleArchive, findings
   await checkReserved(pool, archive, findings);
 }
 
-/** What is in no trade's transaction is compared with no award: there is nothing but what accounts began with, and that came first. */
+/** Other transactions than trades belong to no award: only opening balances are allowed, before the first trade. */
 function checkTransactions(
   transactions: readonly TransactionRow[],
   settlements: readonly SettlementRow[],
@@ -85,7 +85,7 @@ function checkTransactions(
       if (kind === 'SETTLEMENT')
         must(awards.length === 1, LEDGER, () => `transaction ${id} settles ${awards.length} awards`);
       else if (kind === 'OPENING')
-        must(!hasTraded, LEDGER, () => `transaction ${id} is an ${kind} behind the first trade`);
+        must(!hasTraded, LEDGER, () => `transaction ${id} is an ${kind} after the first trade`);
     });
   }
 }
@@ -103,8 +103,8 @@ function awardsIn(archive: OracleArchive): Map<string, FoundAward> {
 }
 
 /**
- * Tokens that were set aside are delivered, the rest is issued against collateral, which stays in escrow with what rounding left; nobody
- * else's entries are touched.
+ * Reserved tokens are delivered; the rest is issued against collateral, which stays in escrow with rounding
+ * remainders. No other account is touched.
  */
 function checkEntries(
   { award_id: id, venue, asset, delivered_atoms: said }: SettlementRow,
@@ -182,7 +182,7 @@ async function checkBalances(pool: pg.Pool, entries: readonly EntryRow[], findin
   }
 }
 
-/** What is open holds what it should, and what is over holds nothing. */
+/** Open auctions have what they should reserved, and finished ones nothing. */
 async function checkReserved(pool: pg.Pool, archive: OracleArchive, findings: Findings): Promise<void> {
   const held = SHARDS.map(() => new Map<string, number>());
   for (const file of archive.files.values()) {

@@ -27,14 +27,14 @@ function disturbed(from: number, to: number, kind = 'kill:owner'): Disturbance {
 }
 
 describe('a close', () => {
-  it('is written at its time, and a little later', () => {
+  it('may be written at its time or a little later', () => {
     expect([wrongs(0), wrongs(4_999), wrongs(-2)]).toEqual([[], [], []]);
     expect(wrongs(5_001)).toEqual([
       'everything is over at its time: AUCTION_CLOSED 7 of a is late by 5001 ms in which all was well',
     ]);
   });
 
-  it('waits for what is wrong to be put right, and no longer', () => {
+  it('may wait until a fault is over, but no longer', () => {
     const twice = [disturbed(-1_000, 40_000), disturbed(41_000, 50_000)];
     expect([wrongs(53_900, twice), wrongs(54_100, twice)]).toEqual([
       [],
@@ -42,7 +42,7 @@ describe('a close', () => {
     ]);
   });
 
-  it('is never written before its time, but for what a clock may be off that is trusted', () => {
+  it('is never written before its time, except by the trusted clock error', () => {
     const early = ['nothing is over before its time: AUCTION_CLOSED 7 of a by 300 ms'];
     expect(wrongs(-300)).toEqual(early);
     expect(wrongs(-300, [disturbed(-1_000, 1_000)])).toEqual(early);
@@ -51,13 +51,13 @@ describe('a close', () => {
     expect(wrongs(-3_600, [disturbed(-9_000, 1_000, 'clock:+1h')])).toHaveLength(1);
   });
 
-  it('is looked at like an expiry, and unlike anything else', () => {
+  it('is checked like an expiry, and other events are not', () => {
     expect(wrongs(-300, [], 'QUOTE_EXPIRED')).toHaveLength(1);
     expect(wrongs(-300, [], 'AUCTION_CANCELLED')).toEqual([]);
   });
 });
 
-describe('an award that is given up', () => {
+describe('an award that was given up', () => {
   function givenUp(afterMillis: number, disturbances: readonly Disturbance[] = []): string[] {
     const findings = new Findings();
     const deadlines = new Deadlines();
@@ -67,10 +67,10 @@ describe('an award that is given up', () => {
     return findings.violations;
   }
 
-  it('had no time in which all was well', () => {
+  it('had no time without faults', () => {
     expect(givenUp(20_000, [disturbed(1_000, 19_000, 'kill:settler')])).toEqual([]);
     expect(givenUp(20_000, [disturbed(1_000, 14_000, 'kill:settler')])).toEqual([
-      'what can be settled is settled: EXECUTION_FAILED 7 of a behind 7000 ms in which all was well, though all was set aside',
+      'what can be settled is settled: EXECUTION_FAILED 7 of a after 7000 ms in which all was well, though all was set aside',
     ]);
   });
 });

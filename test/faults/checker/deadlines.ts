@@ -2,44 +2,44 @@ import type { PlacedEvent } from '../../simulator/oracle/raw-events.js';
 import { must } from '../../simulator/oracle/violation.js';
 import type { Findings } from './findings.js';
 
-/** Something whose time had come: when that was, and when it was written, by a clock that never jumps. */
+/** Something with a deadline: the deadline, and when it was written, by a clock that never jumps. */
 export interface MetDeadline {
   readonly what: string;
   readonly dueAt: number;
   readonly writtenAt: number;
 }
 
-/** An award that was not settled: from when on it could have been, and when it was given up, by the same clock. */
+/** An award that was not settled: when it could first have been settled, and when it was given up, by the same clock. */
 interface GivenUp {
   readonly what: string;
   readonly awardedAt: number;
   readonly writtenAt: number;
 }
 
-/** A time in which something was wrong, by the same clock. */
+/** A period with a fault, by the same clock. */
 export interface Disturbance {
   readonly kinds: readonly string[];
   readonly began: number;
-  /** Everything was well again by then. */
+  /** All faults were over by this time. */
   readonly ended: number;
 }
 
 const EARLY = 'nothing is over before its time';
 const LATE = 'everything is over at its time';
 const CARRIED = 'what can be settled is settled';
-/** One clock for all, read in milliseconds, from an anchor that may be off by two of them. */
+/** One clock for all, read in milliseconds. Its anchor may be off by two of them. */
 const READING_MS = 10;
 /**
- * An owner believes a clock that is up to a second from the database's, and half of an answer's way, up to twice that, may hide more; and a step of
- * less than half a second goes unnoticed.
+ * An owner trusts a clock within a second of the database's. Half of an answer's round trip, up to twice that,
+ * may hide more, and a step below half a second goes unnoticed.
  */
 const TRUSTED_MS = 3_500;
-/** A clock that was put right shows it a second later at the latest. */
+/** A corrected clock shows it after a second at the latest. */
 const CLOCK_LAG_MS = 2_000;
-/** Of time in which nothing is wrong: machines are busy, but owners have nothing to wait for. */
+/** Time without faults: machines are busy, but owners wait for nothing. */
 const LATEST_MS = 5_000;
 
-/** All whose time had come, as the journals tell of it. */
+/** Everything in the journals that had a deadline. */
 export class Deadlines {
   readonly met: MetDeadline[] = [];
   readonly givenUp: GivenUp[] = [];
@@ -56,7 +56,7 @@ export class Deadlines {
   }
 }
 
-/** Closes, expiries and awards that were given up, held against true time. */
+/** Compares closes, expiries and failed awards with true time. */
 export function checkDeadlines(
   { met, givenUp }: Deadlines,
   disturbances: readonly Disturbance[],
@@ -80,13 +80,13 @@ export function checkDeadlines(
       must(
         calm <= LATEST_MS,
         CARRIED,
-        () => `${what} behind ${Math.round(calm)} ms in which all was well, though all was set aside`,
+        () => `${what} after ${Math.round(calm)} ms in which all was well, though all was set aside`,
       );
     });
   }
 }
 
-/** How much of the time between lies in no disturbance, which do not overlap. */
+/** The part of the period outside all disturbances, which do not overlap. */
 function calmBetween(from: number, to: number, disturbances: readonly Disturbance[]): number {
   const disturbed = disturbances.reduce(
     (sum, { began, ended }) => sum + Math.max(0, Math.min(to, ended) - Math.max(from, began)),

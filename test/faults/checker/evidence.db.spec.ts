@@ -33,11 +33,11 @@ async function found(): Promise<readonly string[]> {
   return findings.violations;
 }
 
-it('finds nothing where evidence says what the ledger does, and what is left of a position limit', async () => {
+it('finds nothing if the evidence equals the ledger and the room left of a position limit', async () => {
   expect(await found()).toEqual([]);
 });
 
-it('finds evidence of what nobody has', async () => {
+it('finds evidence without any balance', async () => {
   const change = `update risk.evidence set asset = $2 where resource = 'OUTCOME_TOKEN' and asset = $1`;
   await database.pool.query(change, ['snow/YES', 'rain/YES']);
   const [violation] = await found();
@@ -55,7 +55,7 @@ it.each([
   ['OUTCOME_TOKEN', 'told to be 301, and it is 300'],
   ['VENUE_POSITION_LIMIT', 'told to be 201, and it is 200'],
   ['SERVICE_EXPOSURE_LIMIT', 'told to be 9001, and it is 9000'],
-])('finds that evidence of %s says more than there is', async (resource, words) => {
+])('finds evidence of %s that exceeds the balance', async (resource, words) => {
   const change = 'update risk.evidence set amount = amount + $2 where resource = $1';
   await database.pool.query(change, [resource, 1]);
   expect(await found()).toEqual([expect.stringContaining(words)]);

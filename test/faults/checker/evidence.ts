@@ -15,13 +15,16 @@ interface Means {
   readonly evidence: readonly (Row & { readonly resource: string; readonly asset: string })[];
 }
 
-/** In one statement, so that all is of one moment: a settlement changes all of it or nothing. */
+/** One statement, so that all values are of one moment: a settlement changes all or none of them. */
 const MEANS = `
   select (select coalesce(json_agg(b), '[]') from custody.balances b) as balances,
     (select coalesce(json_agg(l), '[]') from custody.limits l) as limits,
     (select coalesce(json_agg(e), '[]') from risk.evidence e) as evidence`;
 
-/** What admission goes by, against the ledger. Whoever vouches for it puts right within half a minute what is not so: hence asked again and again. */
+/**
+ * Compares the evidence that admission uses with the ledger. The service corrects differences within half a
+ * minute, so the check is repeated.
+ */
 export async function checkEvidence(pool: Pick<pg.Pool, 'query'>, findings: Findings): Promise<void> {
   const { rows } = await pool.query<Means>(MEANS);
   for (const { balances, limits, evidence } of rows) {

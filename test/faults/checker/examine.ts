@@ -12,7 +12,7 @@ import { checkStream } from './streams.js';
 const MULTIPLE_CHOICES = 300;
 const REQUEST_TIMEOUT = 408;
 
-/** What people were told meanwhile, held against what the journals say in the end. */
+/** Compares what users were answered with the final journals. */
 export function examine(
   { transcript, listeners, makers }: Pick<CampaignAccounts, 'transcript' | 'listeners' | 'makers'>,
   archive: OracleArchive,
@@ -26,14 +26,14 @@ export function examine(
   for (const { command } of answered) promises.said(command);
   for (const { command, status, body, endedAt } of answered) {
     now = endedAt;
-    // A command of which a gateway has heard only a part: it was never begun.
+    // The gateway received only a part of the command, so it never began.
     if (status === REQUEST_TIMEOUT) continue;
     const what = command.operation === 'WITHDRAW_ALL' ? 'answers to withdraw-alls' : 'answers to commands';
     findings.look(what, () => promises.answered(command, status, body));
     if (status < MULTIPLE_CHOICES) findings.count(`acknowledged ${command.operation}`);
   }
   findings.look('all promises at once', () => promises.checkAll());
-  // Nobody knows here when which owner was replaced: what was known for that long is known to all.
+  // It is not known when each owner was replaced, so only what was known for this long must be known to all.
   const floor = (shard: number, askedAt: number): number =>
     acknowledged.upTo(shard, askedAt - LAST_PROOF_MILLIS);
   const readings = new Readings(archive, { floor });

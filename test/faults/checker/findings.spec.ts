@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { must } from '../../simulator/oracle/violation.js';
 import { Findings } from './findings.js';
 
-it('go on behind a look that finds something, or falls over what it looks at', async () => {
+it('continue after a check that finds something or throws', async () => {
   const findings = new Findings();
   findings.look('things', () => must(false, 'promise', () => 'is broken'));
   findings.look('things', () => {

@@ -4,7 +4,7 @@ import { Sorts } from './sorts.js';
 const JUDGED = 'everything can be judged';
 const STACK_LINES = 3;
 
-/** What was found wrong, and how much was looked at. */
+/** What was found wrong, and how much was checked. */
 export class Findings {
   readonly checked = new Map<string, number>();
   private readonly sorts = new Sorts();
@@ -13,7 +13,7 @@ export class Findings {
     return this.sorts.found;
   }
 
-  /** Some of each sort. */
+  /** Some examples of each sort. */
   get violations(): string[] {
     return this.sorts.all.flatMap(({ examples }) => examples);
   }
@@ -23,7 +23,7 @@ export class Findings {
     return this.sorts.lines;
   }
 
-  /** One look. What it throws is kept, and the next look is taken all the same. */
+  /** Runs one check. An error that it throws is recorded, and later checks still run. */
   look(what: string, check: () => void): void {
     this.count(what);
     try {
@@ -33,7 +33,7 @@ export class Findings {
     }
   }
 
-  /** The same for what takes its time; undefined where it came to nothing. */
+  /** The same for an asynchronous check; undefined if it failed. */
   async part<Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       return await work();
@@ -47,7 +47,7 @@ export class Findings {
     this.sorts.add(violation);
   }
 
-  /** All that somebody else has found. */
+  /** Adds all findings of another instance. */
   take(other: Findings): void {
     this.takeSorts(other.sorts);
     for (const [what, count] of other.checked) this.count(what, count);
@@ -61,7 +61,7 @@ export class Findings {
     this.checked.set(what, (this.checked.get(what) ?? 0) + by);
   }
 
-  /** A broken promise, or something so far from what is promised that the check itself fell over it. */
+  /** A broken promise, or an error of the check itself. */
   private addThrown(what: string, error: unknown): void {
     if (error instanceof Violation) this.add(error.message);
     else this.add(`${JUDGED}: ${what}: ${wordsOf(error)}`);

@@ -20,12 +20,12 @@ export interface Journals {
   readonly deadlines: Deadlines;
 }
 
-/** A message, and when whoever keeps it took it, in milliseconds of the one clock here that never jumps. */
+/** Receives a message and the time at which it was stored, in milliseconds of the one clock that never jumps. */
 type Take = (value: Buffer, writtenAt: number) => void;
-/** Whoever finds the messages of a shard, from the first to the last. */
+/** Passes on all messages of a shard, from the first to the last. */
 type Messages = (shard: number, take: Take) => Promise<void>;
 
-/** Reads all journals to their ends, knowing nothing of the code that reads them in production. */
+/** Reads all journals to their ends, without any of the production code that reads them. */
 export async function readJournals(messages: Messages, findings: Findings): Promise<Journals> {
   const archive = new OracleArchive();
   const copies = SHARDS.map((shard) => new JournalCopy(shard));
@@ -57,7 +57,7 @@ export function messagesInPostgres(pool: pg.Pool): Messages {
         [shard, behind],
       );
       for (const { epoch, sequence, kind, payload, hash, written } of rows) {
-        // The same line as a topic's message, so that both are read alike.
+        // The same line as a message in the topic, so that both are read alike.
         take(Buffer.from(`1 ${epoch} ${sequence} ${kind} - - ${hash}\n${payload}`), Number(written));
         behind = Number(sequence);
       }
@@ -79,7 +79,7 @@ export function messagesInKafka(brokers: readonly string[], topicPrefix: string)
         for (const { value, timestamp } of messages) take(value ?? Buffer.alloc(0), Number(timestamp));
         return;
       } catch (error) {
-        // Brokers that have just been started again need a moment for groups of readers.
+        // Restarted brokers need a moment for consumer groups.
         if (tries === TRIES) throw error;
         await sleep(TRY_AGAIN_MS);
       }
@@ -87,7 +87,7 @@ export function messagesInKafka(brokers: readonly string[], topicPrefix: string)
   };
 }
 
-/** All that is in the topic at present. */
+/** All messages in the topic now. */
 async function readTopic(kafka: kafkajs.Kafka, topic: string): Promise<Message[]> {
   const admin = kafka.admin();
   await admin.connect();

@@ -6,7 +6,10 @@ import type { Findings } from './findings.js';
 
 const PRIVATE = 'nothing leaks';
 
-/** No maker was ever told an id that belongs to a competitor: of its account, its quotes or its awards, nor an originator's that has not disclosed itself to it. */
+/**
+ * No maker was ever sent an id of a competitor's account, quote or award, nor of an originator that has not
+ * disclosed itself to it.
+ */
 export function checkLeaks(
   transcript: Transcript,
   archive: OracleArchive,

@@ -35,7 +35,7 @@ function command(operation: Promised['operation'], auctionId: string): Promised 
 const [FIRST, SECOND] = [command('SUBMIT', '0a'), command('SUBMIT', '1b')];
 const WITHDRAWAL = command('WITHDRAW', '0a');
 
-/** The journal says this of the command. */
+/** The journal's event for the command. */
 function journaled({ operation, account, auctionId, key }: Promised, type: string, data: RawData): void {
   const event = { type, auction_id: auctionId, at: '', data };
   const name = commandName(operation, account, auctionId, key);
@@ -72,19 +72,19 @@ async function found({ status, body } = GRANTED): Promise<{ violations: string[]
   return { violations: findings.violations, looks: findings.checked.get(LOOK) ?? 0 };
 }
 
-it('finds two promises that stood together of somebody who never had as much', async () => {
+it('finds two simultaneous promises of an account that never had enough for both', async () => {
   submitted(FIRST, 'first', 600);
   submitted(SECOND, 'second', 401);
   journaled(WITHDRAWAL, 'QUOTE_WITHDRAWN', { quote_id: 'first' });
   expect(await found()).toEqual({
     violations: [
-      'nothing is promised twice: mia has promised 600 by first and beside it 401 by second, and never had more than 1000 at venue_a',
+      'nothing is promised twice: mia has promised 600 by first and at the same time 401 by second, and never had more than 1000 at venue_a',
     ],
     looks: 1,
   });
 });
 
-it('takes no offence at as much as there is, nor at two venues', async () => {
+it('accepts promises up to the balance, and promises at two venues', async () => {
   submitted(FIRST, 'first', 600);
   submitted(SECOND, 'second', 400);
   journaled(WITHDRAWAL, 'QUOTE_WITHDRAWN', { quote_id: 'first' });
@@ -93,7 +93,7 @@ it('takes no offence at as much as there is, nor at two venues', async () => {
   expect(await found()).toEqual({ violations: [], looks: 1 });
 });
 
-it('reckons with all that ever came in, whatever went out again', async () => {
+it('counts all that was ever credited, whatever was debited later', async () => {
   submitted(FIRST, 'first', 600);
   submitted(SECOND, 'second', 401);
   journaled(WITHDRAWAL, 'QUOTE_WITHDRAWN', { quote_id: 'first' });
@@ -109,7 +109,7 @@ it('reckons with all that ever came in, whatever went out again', async () => {
   expect((await found()).violations).toEqual([]);
 });
 
-it('has looked where the second was refused for want of means, and only then', async () => {
+it('counts as checked only if the second command was refused for lack of balance', async () => {
   submitted(FIRST, 'first', 600);
   journaled(WITHDRAWAL, 'QUOTE_WITHDRAWN', { quote_id: 'first' });
   expect(await found(WANTING)).toEqual({ violations: [], looks: 1 });
@@ -133,7 +133,7 @@ it.each([
       journaled(WITHDRAWAL, 'QUOTE_WITHDRAWN', { quote_id: 'another' });
     },
   ],
-])('says nothing where the first %s: it may have ended before', async (_, tell) => {
+])('reports nothing if the first %s, since it may have ended earlier', async (_, tell) => {
   submitted(FIRST, 'first', 600);
   submitted(SECOND, 'second', 600);
   tell();

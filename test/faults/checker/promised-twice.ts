@@ -18,9 +18,9 @@ interface GainRow {
 }
 
 /**
- * Whoever has promised something and is granted more beside it must have had both together at some time. By what it was told in which order:
- * the first was acknowledged before the other was asked for, and was still there to be withdrawn by a command that was given behind the
- * other's answer. No clock has a say in it, and whatever was lost on the way only leaves less to look at.
+ * A maker whose second promise is granted must have had the balance for both. The first was acknowledged before
+ * the second was sent, and still existed when a withdrawal was sent after the second answer. This uses no
+ * clock.
  */
 export async function checkPromisedTwice(
   pool: pg.Pool,
@@ -41,7 +41,7 @@ export async function checkPromisedTwice(
   }
 }
 
-/** By account and venue all collateral that ever came in, which is never less than what was there at any one time. */
+/** All collateral ever credited, by account and venue: never less than the balance at any time. */
 async function mostEverHad(pool: pg.Pool): Promise<(account: string, venue: string) => number> {
   const { rows } = await pool.query<GainRow>(
     `select account_id, venue, sum(amount) as gained from custody.entries
@@ -68,12 +68,12 @@ function mustBeCovered(
       (one ?? 0) + (other ?? 0) <= had,
       ONCE,
       () =>
-        `${first.maker} has promised ${one ?? 0} by ${first.quote_id} and beside it ${other ?? 0} by ${second.quote_id}, and never had more than ${had} at ${venue}`,
+        `${first.maker} has promised ${one ?? 0} by ${first.quote_id} and at the same time ${other ?? 0} by ${second.quote_id}, and never had more than ${had} at ${venue}`,
     );
   }
 }
 
-/** As it was submitted by this command. */
+/** The quote that this command submitted. */
 function quoteBy(
   { operation, account, auctionId, key }: Promised,
   archive: OracleArchive,
@@ -88,7 +88,7 @@ function isWithdrawn({ quote_id: id }: RawQuote, withdrawal: Promised, archive: 
   return event?.type === 'QUOTE_WITHDRAWN' && event.data.quote_id === id;
 }
 
-/** Granted, or refused because there was not enough left; any other refusal came without anybody looking. */
+/** Granted, or refused for lack of balance. Other refusals come before balances are checked. */
 function isJudgedByMeans({ status, body }: Pick<AnsweredCommand, 'status' | 'body'>): boolean {
   return status < 300 || body.includes(WANTS_MEANS);
 }

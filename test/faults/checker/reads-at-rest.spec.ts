@@ -13,13 +13,16 @@ function answer(status: number, text: string): ApiAnswer {
 }
 
 const GATEWAYS = 2;
-/** A page of what there is nothing of. */
+/** An empty page. */
 function nothing(path: string): ApiAnswer {
   return answer(200, path.startsWith('/v1/quotes') ? '{"quotes":[]}' : '{"auctions":[]}');
 }
 const GONE = answer(404, '{"error":"auction_not_found"}');
 
-/** What is found where timelines are answered like this, by each gateway or by the second alone, and how often each was asked for at most. */
+/**
+ * The findings if timelines are answered like this by every gateway, or only by the second, and the most tries
+ * for one read.
+ */
 async function readAtRest(
   timeline: ApiAnswer | undefined,
   isEverywhere = true,
@@ -45,7 +48,7 @@ async function readAtRest(
   return { findings, tries };
 }
 
-it('a read that is not answered at rest is a violation with its route and code, and the others are read all the same', async () => {
+it('a read without the right answer at rest is a violation with its route and code, and the other reads still happen', async () => {
   const { findings } = await readAtRest(answer(503, '{"error":"audit_timeline_incomplete"}'));
   expect(findings.checked.get('auctions read at rest')).toBe(GATEWAYS * IDS.length);
   expect(findings.lines).toContainEqual(
@@ -55,14 +58,14 @@ it('a read that is not answered at rest is a violation with its route and code, 
   );
 });
 
-it('so is one without an answer, and what is wrong everywhere is not waited for everywhere', async () => {
+it('a read without any answer is a violation too, and a fault everywhere is not waited for everywhere', async () => {
   const { findings, tries } = await readAtRest(undefined);
   expect(findings.violations).toContainEqual(expect.stringContaining('is answered with nothing'));
   expect(tries[0]).toBeGreaterThan(10);
   expect(tries.at(-1)).toBeLessThan(5);
 });
 
-it('so is one that one of the gateways does not answer', async () => {
+it('a read that only one gateway does not answer is a violation', async () => {
   const { findings } = await readAtRest(answer(503, '{"error":"completed_projection_unavailable"}'), false);
   expect(findings.violations).toContainEqual(
     expect.stringMatching(/answered 503 .*: gateway-1: originator-2 reads/),
@@ -70,8 +73,8 @@ it('so is one that one of the gateways does not answer', async () => {
   expect(findings.violations).not.toContainEqual(expect.stringContaining('gateway-0'));
 });
 
-describe('of an auction that is none of its business', () => {
-  /** What is found where one who is no party of anything is answered like this. */
+describe('a read of an auction by an account that is not a party', () => {
+  /** The findings if a read by an account that is not a party is answered like this. */
   async function asksInVain(told: ApiAnswer): Promise<Findings> {
     const archive = new OracleArchive();
     const file: Pick<AuctionFile, 'id' | 'stage' | 'stories'> = {
@@ -87,18 +90,18 @@ describe('of an auction that is none of its business', () => {
     return findings;
   }
 
-  it('somebody is told nothing at each gateway, and that is looked at', async () => {
+  it('must find nothing at each gateway, and is counted', async () => {
     const findings = await asksInVain(GONE);
     expect(findings.violations).toEqual([]);
     expect(findings.checked.get('timelines asked for by strangers at rest')).toBe(GATEWAYS);
   });
 
-  it('what is shown is a violation', async () => {
+  it('is a violation if the auction is shown', async () => {
     const { violations } = await asksInVain(answer(200, '{}'));
     expect(violations).toContainEqual(expect.stringContaining('strangers see nothing: moe reads'));
   });
 
-  it('so is an answer that says something else', async () => {
+  it('is a violation if the answer is anything else', async () => {
     const { violations } = await asksInVain(answer(503, '{"error":"audit_unavailable"}'));
     expect(violations).toContainEqual(expect.stringContaining('is answered 503 audit_unavailable'));
   });

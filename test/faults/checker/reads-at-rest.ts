@@ -7,7 +7,10 @@ import type { Findings } from './findings.js';
 
 const READABLE = 'at rest everything is read';
 const READERS_AT_ONCE = 8;
-/** So often a read that has another answer than it must is tried, and so many of them that often: a fault that is everywhere is not waited for everywhere. */
+/**
+ * How often a read with a wrong answer is tried, and how many reads get that many tries: a fault everywhere is
+ * not waited for everywhere.
+ */
 const INSISTS = { usually: 60, withoutPatience: 2 };
 const PATIENCE = 16;
 const FOUND = 200;
@@ -38,16 +41,19 @@ const OF_ALL = [
 interface Wish {
   readonly caller: Insistent;
   readonly gateway: number;
-  /** Empty where it is about all. */
+  /** Empty for a read of all auctions. */
   readonly id: string;
   readonly kind: Kind;
   readonly route: string;
   readonly path: string;
-  /** Where the reader is no party of it nothing may be there. */
+  /** NOT_FOUND for a reader that is not a party. */
   readonly status: typeof FOUND | typeof NOT_FOUND;
 }
 
-/** Everybody reads everything once more, at rest and at each gateway; and of each auction somebody who is no party of it, in vain. */
+/**
+ * Every account reads everything again, at rest and at each gateway; and for each auction one account that is
+ * not a party must find nothing.
+ */
 export async function readAll(
   callers: readonly Insistent[],
   archive: OracleArchive,

@@ -21,12 +21,12 @@ describe('the sort of a violation', () => {
     ['statuses with a body', 'a is told 500 {"error":"x"}', 'a is told 503 {"error":"x"}'],
     ['codes', 'a is told 422 {"error":"X"}', 'a is told 422 {"error":"Y"}'],
     ['codes without a body', 'a is told 422 SOME_CODE', 'a is told 409 SOME_CODE'],
-  ])('is another one for other %s', (_, one, other) => {
+  ])('differs for other %s', (_, one, other) => {
     expect(sortOf(one)).not.toBe(sortOf(other));
   });
 });
 
-describe('violations by their sorts', () => {
+describe('violations by sort', () => {
   it('are counted, with some examples, so that no sort hides another', () => {
     const sorts = new Sorts();
     for (let times = 0; times < 1_000; times += 1) sorts.add(`noise: ${times} lines`);
@@ -40,7 +40,7 @@ describe('violations by their sorts', () => {
     ]);
   });
 
-  it('are bounded for each promise, so that one of many sorts hides no other promise', () => {
+  it('are limited for each promise, so that one promise with many sorts hides no other', () => {
     const sorts = new Sorts();
     const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
     for (const one of letters) for (const other of letters) sorts.add(`noise: word ${one}${other}`);
@@ -51,7 +51,7 @@ describe('violations by their sorts', () => {
     expect(sorts.lines.at(-1)).toBe('VIOLATION noise: 651 more, of other sorts than those that are shown');
   });
 
-  it('are taken over with all that was counted', () => {
+  it('are merged with all their counts', () => {
     const [sorts, others] = [new Sorts(), new Sorts()];
     for (let times = 0; times < 10; times += 1) others.add(`noise: ${times} lines`);
     others.add('noise: of one kind');

@@ -1,11 +1,11 @@
-/** One sort of violation: all that say the same of different things. */
+/** One sort of violation: the same statement about different things. */
 export interface Sort {
   times: number;
   readonly examples: string[];
 }
 
 const EXAMPLES = 3;
-/** Of one promise, so that none of them hides the others. */
+/** The limit for each promise, so that no promise hides another. */
 const SORTS_OF_ONE = 25;
 const SORTS = 150;
 const LONGEST = 200;
@@ -15,14 +15,14 @@ const NAMED = [
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z?/g, '<time>'],
   [/\b(?=\w*\d)[\w-]{24,}/g, '<token>'],
 ] as const;
-/** From the first object that is quoted to the end of the last. */
+/** From the start of the first quoted object to the end of the last. */
 const JSON_OBJECTS = /\{"[^]*\}/;
 const CODE = /"error":"(\w+)"/g;
-/** All but a status, which is followed by what it is about. */
+/** Any number except a status, which is followed by its subject. */
 const NUMBER = /(?![1-5]\d\d(?: \{|:| [a-z]+_| [A-Z]+_))(?<![\d.])-?\d+(?:\.\d+)?/g;
 const MANY_IDS = /<id>(?:[\s",/]+<id>)+/g;
 
-/** What it says without what it says it of: ids, times, numbers and quoted bodies, but for the codes of errors. */
+/** The violation without ids, times, numbers and quoted bodies, but with error codes. */
 export function sortOf(violation: string): string {
   const named = NAMED.reduce((text, [pattern, name]) => text.replaceAll(pattern, name), violation);
   return named
@@ -32,13 +32,13 @@ export function sortOf(violation: string): string {
     .slice(0, LONGEST);
 }
 
-/** Violations by their sorts: of each how often, and some examples. However many there are, it does not grow beyond a bound. */
+/** Counts violations by sort, with some examples. The memory used is bounded. */
 export class Sorts {
   found = 0;
   private readonly sorts = new Map<string, Sort>();
-  /** How many sorts there are of each promise, which is what a violation begins with. */
+  /** The number of sorts of each promise; a violation begins with its promise. */
   private readonly ofPromise = new Map<string, number>();
-  /** By promise, violations of sorts for which there was no more room. */
+  /** Violations by promise that did not fit any more. */
   private readonly unsorted = new Map<string, number>();
 
   add(violation: string, times = 1): void {
@@ -53,7 +53,7 @@ export class Sorts {
     if (sort.examples.length < EXAMPLES && !sort.examples.includes(violation)) sort.examples.push(violation);
   }
 
-  /** All that somebody else has found. */
+  /** Adds all that another instance has counted. */
   take(other: Sorts): void {
     for (const { times, examples } of other.sorts.values())
       for (const [index, example] of examples.entries())
@@ -69,12 +69,12 @@ export class Sorts {
     return [...this.sorts.values()];
   }
 
-  /** Of each sort a line that begins with its first example, and lines with others. */
+  /** For each sort a line with its first example, and lines with further ones. */
   get lines(): string[] {
     return this.linesWith(() => '');
   }
 
-  /** The same with what there is to be said of the first example of each. */
+  /** The same, with an explanation of each sort's first example. */
   linesWith(explain: (example: string) => string): string[] {
     const shown = this.all.flatMap(({ times, examples: [first = '', ...others] }) => [
       `VIOLATION ${first}${times > 1 ? ` (${times} of this sort)` : ''}`,

@@ -52,31 +52,31 @@ function wrongs(
 
 const WHOLE = [1, 2, 3].flatMap((place) => [event(2 * place - 1, 'a', place), event(2 * place, 'b', place)]);
 
-it('finds nothing wrong with a stream that tells every story to its end', () => {
+it('accepts a stream that shows every timeline to its end', () => {
   expect(wrongs(WHOLE)).toEqual([]);
 });
 
-it('takes it for wrong that somebody is thrown back who says truly what he has seen', () => {
+it('reports a resync of a client that stated its position truly', () => {
   expect(wrongs(WHOLE, undefined, ['SLOW_READER'])).toEqual([]);
   expect(wrongs(WHOLE, undefined, ['HISTORY_GONE'])).toEqual([
     'streams are taken up again: me is told HISTORY_GONE',
   ]);
 });
 
-it('misses what was left out in the middle and at the end', () => {
+it('reports missing lines in the middle and at the end', () => {
   expect(wrongs(WHOLE.filter(({ seq }) => seq !== 3))).toEqual([
     'streams tell what happened: AUCTION_COMPLETED is 3 of a, and 1 are known',
   ]);
   expect(wrongs(WHOLE.slice(0, 5))).toEqual(['streams are complete: me has heard 2 of 3 lines of b']);
 });
 
-it('knows another story from the true one', () => {
+it('reports a line of the wrong kind', () => {
   expect(wrongs([...WHOLE.slice(0, 5), event(6, 'b', 3, 'AUCTION_VOIDED')])).toEqual([
     'streams tell what happened: 3 of b is AUCTION_VOIDED, not AUCTION_COMPLETED',
   ]);
 });
 
-it('knows other contents from the true ones', () => {
+it('reports wrong content', () => {
   const [first, ...rest] = WHOLE;
   if (first === undefined) throw new Error('there is no first event');
   expect(wrongs([{ ...first, data: { ...first.data, limit_price_atoms: 1 } }, ...rest])).toEqual([
@@ -84,7 +84,7 @@ it('knows other contents from the true ones', () => {
   ]);
 });
 
-it('takes an auction for over that a later snapshot leaves out, but none that was never told of', () => {
+it('takes an auction for over if a later snapshot leaves it out, but not if it was never shown', () => {
   const anew = [
     { behind: 0, auctions: [] },
     { behind: 1, auctions: [] as AuctionJson[] },

@@ -11,7 +11,7 @@ const TRUE = 'streams tell what happened';
 const COMPLETE = 'streams are complete';
 const TAKEN_UP = 'streams are taken up again';
 
-/** Whether a subscription has been told the end of every story of its account. */
+/** Whether a subscription was sent the end of every timeline of its account. */
 export function hasHeardAll(
   { versions }: SubscriptionHistory,
   archive: OracleArchive,
@@ -21,8 +21,8 @@ export function hasHeardAll(
 }
 
 /**
- * One subscription from before the first auction on, over however many streams: every auction's story, line by line, to its end.
- * Only what a later snapshot leaves out may be missing, and then it must be over.
+ * Checks one subscription, over all its streams, from before the first auction: every auction's timeline, line
+ * by line, to its end. Only auctions that a later snapshot leaves out may be missing, and they must be over.
  */
 export function checkStream(
   told: SubscriptionHistory,
@@ -31,7 +31,7 @@ export function checkStream(
   findings: Findings,
 ): void {
   const stories = storiesOf(archive, account);
-  // Nobody here says that it has seen what it has not.
+  // All clients here state their position truly.
   for (const reason of told.resyncs)
     findings.look('streams that began anew', () =>
       must(reason !== 'HISTORY_GONE', TAKEN_UP, () => `${account} is told ${reason}`),
@@ -58,7 +58,7 @@ export function checkStream(
   for (const [id, { length }] of stories) {
     findings.look('stories on streams', () => {
       const heard = known.get(id) ?? 0;
-      must(heard === length, COMPLETE, () => `${account} has heard ${heard} of ${length} lines of ${id}`);
+      must(heard === length, COMPLETE, () => `${account} has received ${heard} of ${length} lines of ${id}`);
     });
   }
 }
@@ -92,7 +92,7 @@ function checkView(view: AuctionJson, stories: ReadonlyMap<string, readonly Stor
   must(difference === undefined, TRUE, () => `${id} as it is shown at ${version}: ${difference ?? ''}`);
 }
 
-/** A snapshot in the middle holds no auction that has ended meanwhile; that is how its reader learns that it has. */
+/** A later snapshot leaves out auctions that ended meanwhile; this is how its reader learns it. */
 function settleLeftOut(
   known: Map<string, number>,
   shown: ReadonlySet<string>,

@@ -17,7 +17,7 @@ export const JARS: JarPlaces = {
 export interface BrokersPlace {
   readonly folder: string;
   readonly count: number;
-  /** Processes that have a way of their own to each broker. */
+  /** Processes that have their own wires to each broker. */
   readonly users: readonly string[];
   readonly wires: Wires;
   readonly clock: Clock;
@@ -29,12 +29,12 @@ interface Listener {
   readonly advertised: number;
 }
 
-/** As whom the brokers themselves come to one another. */
+/** The name under which brokers connect to each other. */
 const PEER = 'broker';
 
 /**
- * Kafka with a listener for each of its users, and one for brokers among themselves: what a broker tells about itself leads through
- * that user's own wire. Controllers find each other without, at addresses that are the same for all.
+ * Kafka with a listener for each user, and one between brokers: each user learns the addresses of its own
+ * wires. Controllers find each other directly, at addresses that are the same for all.
  */
 export class Brokers {
   private readonly stopLooking: Cancel;
@@ -69,7 +69,7 @@ export class Brokers {
     return new Brokers(kafka, listeners, clock);
   }
 
-  /** Past all wires. */
+  /** Without any wires. */
   get addresses(): readonly string[] {
     return this.kafka.addresses;
   }
@@ -117,7 +117,7 @@ function settingsOf(
     listeners: [...plain, `CONTROLLER://${host}:${controllerPort}`].join(','),
     'advertised.listeners': [`PLAINTEXT://${host}:${port}`, ...advertised].join(','),
     'listener.security.protocol.map': names.map((name) => `${name}:PLAINTEXT`).join(','),
-    // By an owner's clock, which jumps here, nobody could say when something was written.
+    // An owner's clock jumps here, so it cannot date messages.
     'log.message.timestamp.type': 'LogAppendTime',
     'inter.broker.listener.name': names.find((name) => name === listenerOf(PEER)) ?? 'PLAINTEXT',
   };

@@ -10,12 +10,12 @@ const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->whe
    3: 0100007F:1F90 0100007F:C351 06 00000000:00000000 00:00000000 00000000     0        0 0 3 0
 `;
 
-it('connections are those that stand, seen from whoever listens', () => {
+it('connections are counted once, as the listener sees them', () => {
   expect(connectionsIn(TABLE, [8_080])).toBe(1);
   expect(connectionsIn(TABLE, [8_081])).toBe(0);
 });
 
-it('the kernel tells of them', async () => {
+it('the kernel lists them', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 
-/** What the wall clock of a process shows, which may be something else than the machine's; how time passes it leaves alone. */
+/** Sets the wall clock of a process apart from the machine's; the speed of time is unchanged. */
 export class FakedTime {
   constructor(
     private readonly library: string,
@@ -9,7 +9,7 @@ export class FakedTime {
     this.shift(0);
   }
 
-  /** For the process. */
+  /** The environment of the process. */
   get env(): Readonly<Record<string, string>> {
     return {
       LD_PRELOAD: this.library,
@@ -20,7 +20,7 @@ export class FakedTime {
     };
   }
 
-  /** From at most a second later on. */
+  /** Takes effect within a second. */
   shift(seconds: number): void {
     writeFileSync(`${this.file}.new`, `${seconds < 0 ? '-' : '+'}${Math.abs(seconds)}s\n`);
     renameSync(`${this.file}.new`, this.file);

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Whether this system shows what its processes do. */
+/** Whether this system shows its processes in /proc. */
 export const SHOWS_PROCESSES = existsSync('/proc/self/status');
 
-/** A process and all that descend from it. */
+/** A process and all its descendants. */
 export function familyOf(pid: number): number[] {
   const parents = new Map(allPids().map((each) => [each, parentOf(each)]));
   const family = [pid];
@@ -13,13 +13,13 @@ export function familyOf(pid: number): number[] {
   return family;
 }
 
-/** To all of them; who has gone meanwhile is not missed. */
+/** Sends the signal to all; processes that have ended are skipped. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
     } catch {
-      // Gone by itself.
+      // It has ended already.
     }
   }
 }
@@ -32,24 +32,24 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Not one that has ended and that its parent has not heard of yet. */
+/** False for a process that has ended although its parent has not collected it. */
 export function isThere(pid: number): boolean {
   if (!SHOWS_PROCESSES) return isAlive(pid);
   const state = stateOf(pid);
   return state !== undefined && state !== 'Z' && state !== 'X';
 }
 
-/** Whether somebody has stopped it, by a signal or as its tracer. */
+/** Whether a signal or a tracer has stopped the process. */
 export function isStopped(pid: number): boolean {
   return stateOf(pid)?.toUpperCase() === 'T';
 }
 
-/** Of the process that traces it; nought for none. */
+/** The pid of its tracer; 0 for none. */
 export function tracerOf(pid: number): number {
   return Number(statusOf(pid, /^TracerPid:\s+(\d+)$/m) ?? 0);
 }
 
-/** A letter, as /proc has it; undefined where there is no such process. */
+/** The state letter from /proc; undefined if there is no such process. */
 function stateOf(pid: number): string | undefined {
   return statusOf(pid, /^State:\s+(\w)/m);
 }

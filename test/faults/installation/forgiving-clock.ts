@@ -3,8 +3,8 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 const TIMES = 20n;
 
 /**
- * For whoever starts processes again: it waits longer and longer for one that ends within a minute of its start, which those that
- * are killed on purpose, many times a minute, do not deserve. By this clock a minute is three seconds; timers run as ever.
+ * For the launcher, whose wait grows with each process that ends within a minute of its start. Processes are
+ * killed on purpose here, so a minute is three seconds by this clock; timers run as usual.
  */
 export class ForgivingClock extends SystemClock {
   override monotonicNanos(): bigint {

@@ -8,7 +8,7 @@ interface Listed {
   readonly webSocketDebuggerUrl: string;
 }
 
-/** Keeps the event loop of a process busy, whose debugger opens at this port. */
+/** Keeps a process's event loop busy, through its debugger at this port. */
 export async function blockEventLoop(pid: number, port: number, millis: number): Promise<void> {
   process.kill(pid, 'SIGUSR1');
   const inspector = await NodeInspector.open(await addressOf(port));
@@ -23,9 +23,9 @@ async function addressOf(port: number): Promise<string> {
       const [listed] = (await answer.json()) as Listed[];
       if (listed !== undefined) return listed.webSocketDebuggerUrl;
     } catch {
-      // It has not opened yet.
+      // The port is not open yet.
     }
     await sleep(LOOK_EVERY_MS);
   }
-  throw new Error(`nobody debugs at ${port}`);
+  throw new Error(`no debugger listens at ${port}`);
 }

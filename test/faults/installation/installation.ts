@@ -33,9 +33,9 @@ const READY_WITHIN_MS = 90_000;
 const BUILT_WITHIN_MS = 60_000;
 const DISK_MB = 1_500;
 const BROKER_DISK_MB = 600;
-/** Creates pause below it, where the disk is a small one. */
+/** Owners refuse creates below this, on the small disk. */
 export const LOW_DISK_MB = 100;
-/** Little is kept, so that whoever starts again needs snapshots and histories. */
+/** Low limits, so that restarts need snapshots and histories. */
 const SETTINGS = {
   SNAPSHOT_EVERY_EVENTS: '500',
   STREAM_HISTORY_EVENTS: '100',
@@ -45,27 +45,27 @@ const SETTINGS = {
 
 export interface InstallationOptions {
   readonly machine: MachineAbilities;
-  /** None: the journals are in PostgreSQL. */
+  /** 0: the journals are in PostgreSQL. */
   readonly brokers: number;
   readonly loadAccounts: { readonly makers: number; readonly originators: number };
 }
 
-/** Everything that a deployment has, on this machine, started and started again as the launcher would, and every wire to be cut. */
+/** A whole deployment on this machine. Processes are started and restarted as by the launcher, and every wire can be cut. */
 export class Installation {
   readonly clock = new SystemClock();
   readonly wires = new Wires();
   readonly disks: SmallDisk[] = [];
   readonly pids = new Map<string, number>();
-  /** When each was started last. */
+  /** The last start of each process. */
   private readonly since = new Map<string, number>();
   readonly inspectorPorts = new Map<string, number>();
   brokers: Brokers | undefined;
   times: ReadonlyMap<string, FakedTime> = new Map();
   seed!: SeedResult;
-  /** Where people find the gateways. */
+  /** The gateways' public addresses. */
   gatewayUrls: readonly string[] = [];
   databaseUrl = '';
-  /** By which the processes of this installation are known, also to who clears up after it. */
+  /** Marks the processes of this installation, also for the orphan reaper. */
   markerEnv: Readonly<Record<string, string>> = {};
   private database: LauncherDatabase | undefined;
   private children: Children | undefined;
@@ -74,7 +74,7 @@ export class Installation {
   private readonly over = new AbortController();
   private building: Promise<void> = Promise.resolve();
   private stopping: Promise<void> | undefined;
-  /** File systems that would not go. */
+  /** File systems that could not be unmounted. */
   private readonly mounted: string[] = [];
 
   private constructor(
@@ -83,13 +83,16 @@ export class Installation {
     private readonly terminal: LogTerminal,
   ) {}
 
-  /** Tells `onBegin` of it before anything of it is there but its folder, so that it can be stopped at any time. */
+  /**
+   * Calls `onBegin` once the folder exists and before anything else does, so that the installation can be
+   * stopped at any time.
+   */
   static async start(
     options: InstallationOptions,
     onBegin: (installation: Installation) => void,
   ): Promise<Installation> {
     const folder = mkdtempSync(path.join(tmpdir(), 'sotto-faults-'));
-    // As root the database runs as another user, who has to get to its folder.
+    // As root, the database runs as another user that must reach its folder.
     await chmod(folder, 0o711);
     await makeFolder(path.join(folder, 'logs'), 0o700);
     const terminal = new LogTerminal(new SystemClock(), path.join(folder, 'logs', 'launcher.log'));
@@ -115,7 +118,7 @@ export class Installation {
     return pid;
   }
 
-  /** Past all wires: what its own health endpoint is asked at. */
+  /** The address of its health endpoint, without any wires. */
   internalUrl(name: string): string {
     return `http://127.0.0.1:${this.placeOf(name).internalPort}`;
   }
@@ -126,18 +129,18 @@ export class Installation {
     return place;
   }
 
-  /** All of it, whatever becomes of its parts and however much of it there is. */
+  /** Stops all parts that exist, even if some of them fail. */
   stop(): Promise<void> {
     this.stopping ??= this.tearDown();
     return this.stopping;
   }
 
-  /** At once, without waiting for anybody: processes are ended by the orphan reaper. */
+  /** At once: processes are left to the orphan reaper. */
   unmount(): void {
     for (const disk of this.disks.splice(0)) if (!disk.unmount()) this.mounted.push(disk.folder);
   }
 
-  /** What could not be taken away. */
+  /** What could not be removed. */
   get left(): readonly string[] {
     return existsSync(this.folder) ? [this.folder, ...this.mounted] : this.mounted;
   }
@@ -153,13 +156,13 @@ export class Installation {
 
   private async tearDown(): Promise<void> {
     this.over.abort(new Error('the installation is to be stopped'));
-    // What is being started has to be there before it can be stopped.
+    // A process that is starting must exist before it can be stopped.
     await Promise.race([
       this.building.catch(() => undefined),
       sleep(BUILT_WITHIN_MS, undefined, { ref: false }),
     ]);
     for (const disk of this.disks) await disk.empty();
-    // A strike that was under way may have left them standing.
+    // A fault may have left them stopped.
     signalAll([...this.pids.values()].flatMap(familyOf), 'SIGCONT');
     await this.children?.stop().catch(() => this.children?.kill());
     await this.brokers?.stop().catch(() => undefined);
@@ -180,7 +183,7 @@ export class Installation {
     this.over.signal.throwIfAborted();
     const forgiving = new ForgivingClock();
     this.markerEnv = markerEnvironment(marker);
-    // Whatever this process starts inherits it: brokers and tracers must not outlive a campaign that is killed either.
+    // All child processes inherit the marker: brokers and tracers must not outlive a campaign that is killed.
     Object.assign(process.env, this.markerEnv);
     this.orphanReaper = startOrphanReaper(marker, path.join(folder, 'cluster.json'));
     if (options.machine.mayMount) {
@@ -267,7 +270,7 @@ export class Installation {
   }
 }
 
-/** Like Promise.all, but that nothing is under way any more when it rejects. */
+/** Like Promise.all, but it rejects only once no work is running. */
 async function allOf<First, Second>(works: [Promise<First>, Promise<Second>]): Promise<[First, Second]> {
   await Promise.allSettled(works);
   return Promise.all(works);

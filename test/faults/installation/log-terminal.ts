@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { LauncherTerminal } from '#apps/launcher/terminal.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 
-/** What an operator would have seen, in a file. */
+/** Writes what an operator would have seen to a file. */
 export class LogTerminal extends LauncherTerminal {
   constructor(
     clock: Clock,

@@ -9,7 +9,7 @@ export const OWNERS = ['owner-0', 'owner-1', 'owner-2'];
 export const GATEWAYS = ['gateway-0', 'gateway-1'];
 export const PROJECTORS = ['projector-0', 'projector-1'];
 export const PROCESSES = [...OWNERS, ...GATEWAYS, ...PROJECTORS, 'settler-0'];
-/** Who writes or reads journals where brokers keep them. */
+/** Processes that use journals on brokers. */
 export const JOURNAL_USERS = [...OWNERS, ...GATEWAYS, ...PROJECTORS];
 
 export const TOPIC_PREFIX = 'faults.journal.';
@@ -27,7 +27,7 @@ export interface PlanPlace {
   readonly facts: ClusterFacts;
   readonly databasePort: number;
   readonly ownerPorts: readonly number[];
-  /** By process. */
+  /** By process name. */
   readonly inspectorPorts: ReadonlyMap<string, number>;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -37,7 +37,7 @@ export interface Planned {
   readonly times: ReadonlyMap<string, FakedTime>;
 }
 
-/** What the launcher would start, and a second projector; each finds all others at the ends of wires of its own. */
+/** The launcher's plan with a second projector, where each process reaches the others through its own wires. */
 export async function planThroughWires(place: PlanPlace): Promise<Planned> {
   const times = new Map<string, FakedTime>();
   const { fakedTime } = place.machine;

@@ -7,7 +7,7 @@ const MEGABYTE = 1_048_576;
 const FILLER = 'filler';
 const NOUGHTS = Buffer.alloc(MEGABYTE);
 
-/** A file system of its own that can be filled to the brim. */
+/** A separate file system that can be filled up. */
 export class SmallDisk {
   private constructor(
     readonly name: string,
@@ -22,7 +22,7 @@ export class SmallDisk {
     return new SmallDisk(name, folder);
   }
 
-  /** Leaves so many megabytes, or less. */
+  /** Leaves this many megabytes, or fewer. */
   async fill(leftMegabytes = 0): Promise<void> {
     const filler = await open(this.filler, 'a');
     try {
@@ -39,7 +39,7 @@ export class SmallDisk {
     await rm(this.filler, { force: true });
   }
 
-  /** Whether it is gone. Whoever still uses it does not hold it up. */
+  /** Whether it was unmounted; processes that still use it do not prevent this. */
   unmount(): boolean {
     rmSync(this.filler, { force: true });
     return spawnSync('umount', ['-l', this.folder]).status === 0;

@@ -8,18 +8,18 @@ export interface Wire {
   readonly proxy: TcpProxy;
 }
 
-/** Every way from one process to another, each through a piece of network that can be broken. */
+/** All connections between processes, each through a proxy that can be broken. */
 export class Wires {
   private readonly all: Wire[] = [];
 
-  /** The port at which `from` reaches what listens on `port`. */
+  /** The port at which `from` reaches the listener on `port`. */
   async lay(from: string, to: string, port: number): Promise<number> {
     const proxy = await openProxy({ target: { host: HOST, port } });
     this.all.push({ from, to, proxy });
     return proxy.port;
   }
 
-  /** All ways of one sort of process to another. */
+  /** All wires from one kind of process to another. */
   between(from: string, to: string): Wire[] {
     return this.all.filter((wire) => sortOf(wire.from) === from && sortOf(wire.to) === to);
   }

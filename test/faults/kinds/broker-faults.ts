@@ -9,7 +9,7 @@ import { mustBeThere, paused } from './struck.js';
 import { whileConnected } from './wire-faults.js';
 
 const AWAY_MS = { least: 500, most: 8_000 };
-/** Far below what the others allow one that is silent before they go on without it. */
+/** Well below the time after which the other brokers go on without a silent one. */
 const UNHEARD_MS = { least: 500, most: 3_000 };
 
 export const brokerFaults: readonly InjectedFaultKind[] = [
@@ -35,7 +35,7 @@ async function killBroker({ brokers }: Installation, random: Random): Promise<vo
   await revived(brokers, random);
 }
 
-/** What it alone has is lost with it. Whoever was told that it is written was told so too early. */
+/** What only this broker has is lost; it must not have acknowledged any of it. */
 async function killUnheard({ brokers, wires }: Installation, random: Random): Promise<void> {
   const all = brokers?.all ?? [];
   const broker = random.pick(all);

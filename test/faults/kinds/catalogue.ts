@@ -15,13 +15,13 @@ export const ALL_KINDS: readonly InjectedFaultKind[] = [
   ...wireFaults,
 ];
 
-/** Those whose names begin with one of these words; all of them where there is none. */
+/** The kinds whose names begin with one of these words; all kinds for an empty list. */
 export function kindsNamed(beginnings: readonly string[]): readonly InjectedFaultKind[] {
   if (beginnings.length === 0) return ALL_KINDS;
   return ALL_KINDS.filter(({ name }) => beginnings.some((beginning) => name.startsWith(beginning)));
 }
 
-/** Of these words those that no name begins with. */
+/** The words that match no kind. */
 export function wordsForNothing(beginnings: readonly string[]): readonly string[] {
   return beginnings.filter((beginning) => !ALL_KINDS.some(({ name }) => name.startsWith(beginning)));
 }

@@ -6,13 +6,13 @@ import { until } from './struck.js';
 
 const JUMPS: Readonly<Record<string, number>> = { '+5s': 5, '-5s': -5, '+1h': 3_600, '-1h': -3_600 };
 const WRONG_MS = { least: 3_000, most: 8_000 };
-/** Long enough for an owner that is just being started again. */
+/** Long enough for an owner that is just restarting. */
 const SEEN_WITHIN_MS = 15_000;
 const ANSWERS_WITHIN_MS = 1_000;
 /** Answers are dated to the second, and a date may be a second old. */
 const NEARLY_SECONDS = 2.5;
 
-/** The wall clock of an owner jumps, and jumps back when somebody sets it. */
+/** The wall clock of an owner jumps, and jumps back later. */
 export const clockFaults: readonly InjectedFaultKind[] = Object.entries(JUMPS).map(([name, seconds]) => ({
   name: `clock:${name}`,
   missing: ({ times }) => (times.size > 0 ? undefined : 'libfaketime is not installed'),
@@ -33,7 +33,7 @@ export const clockFaults: readonly InjectedFaultKind[] = Object.entries(JUMPS).m
   },
 }));
 
-/** In seconds, by the date of its answers; not a number where it does not answer. */
+/** In seconds, from the date of its answers; NaN if it does not answer. */
 async function aheadBy(site: Installation, owner: string): Promise<number> {
   try {
     const url = `${site.internalUrl(owner)}/healthz`;

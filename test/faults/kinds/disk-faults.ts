@@ -46,7 +46,7 @@ async function almostFillPostgres(site: Installation, random: Random): Promise<v
   await fillFor(site, 'postgres', random, LOW_DISK_MB / 2);
 }
 
-/** A broker whose disk is full ends itself, so it has to be started again. */
+/** A broker with a full disk ends itself, so it must be restarted. */
 async function fillBroker(site: Installation, random: Random): Promise<void> {
   await fillFor(site, 'broker-1', random, 0);
   await site.brokers?.untilAllRun();
@@ -63,7 +63,7 @@ async function fillFor(site: Installation, name: string, random: Random, leftMb:
   }
 }
 
-/** What strace has delayed it writes down: it counts where there is something. */
+/** strace logs each delay: the fault counts only if the log has one. */
 async function slowDown(site: Installation, random: Random): Promise<void> {
   const micros = random.between(SLOW.leastMs, SLOW.mostMs) * 1_000;
   const server = mustBeThere(site.pidOf('postgres'));

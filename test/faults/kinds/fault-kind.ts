@@ -2,21 +2,21 @@ import type { Random } from '../../simulator/kernel/random.js';
 import { SHOWS_PROCESSES } from '../installation/families.js';
 import type { Installation } from '../installation/installation.js';
 
-/** Something that goes wrong, and is put right again as far as an operator would. */
+/** Something that goes wrong, and is repaired as far as an operator would. */
 export interface InjectedFaultKind {
-  /** What is done, and to which sort of thing: `kill:owner`. */
+  /** What is done, and to which kind of process: `kill:owner`. */
   readonly name: string;
-  /** Why it cannot be done here, where it cannot. */
+  /** The reason why it is impossible here, if it is. */
   readonly missing: (site: Installation) => string | undefined;
   /**
-   * Resolves when the cause is gone; what it has led to may take longer. Rejects where it has not come about, or where nobody could see
-   * that it has: such a fault counts for nothing.
+   * Resolves once the cause is gone; its effects may last longer. Rejects if the fault did not happen, or could
+   * not be observed: then it does not count.
    */
   readonly strike: (site: Installation, random: Random) => Promise<void>;
 }
 
 export const alwaysThere = (): undefined => undefined;
 
-/** What stands still, and who is connected, is seen in /proc alone. */
+/** Only /proc shows which processes are stopped and connected. */
 export const whereItIsSeen = (): string | undefined =>
-  SHOWS_PROCESSES ? undefined : 'nobody would see that it has come about: that takes Linux';
+  SHOWS_PROCESSES ? undefined : 'it could not be observed: that takes Linux';

@@ -41,7 +41,7 @@ const ofSorts: readonly InjectedFaultKind[] = SORTS.flatMap((sort) => [
   },
 ]);
 
-/** Of the database all processes at once: that of one of them alone ends in a restart of all by its own doing. */
+/** All database processes at once: PostgreSQL restarts them all if one is killed. */
 const ofPostgres: readonly InjectedFaultKind[] = [
   {
     name: 'kill:postgres',
@@ -78,7 +78,7 @@ async function killed(site: Installation, name: string): Promise<void> {
   await untilAnother(site, name, pid);
 }
 
-/** Whether another comes up at all is looked at when all is to be well again. */
+/** Whether the new process becomes ready is checked at the end of the round. */
 async function untilAnother(site: Installation, name: string, former: number): Promise<void> {
   await untilGone(former);
   const deadline = performance.now() + RESTART_MS;

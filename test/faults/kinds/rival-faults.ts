@@ -11,7 +11,7 @@ import { until, whileStopped } from './struck.js';
 
 const RIVAL_MS = { least: 100, most: 2_000 };
 const IN_PLACE_WITHIN_MS = 20_000;
-/** What an owner logs that has taken a shard over. */
+/** An owner logs this after taking over a shard. */
 const IN_PLACE = '"msg":"recovered"';
 
 export const rivalFaults: readonly InjectedFaultKind[] = [
@@ -19,8 +19,8 @@ export const rivalFaults: readonly InjectedFaultKind[] = [
 ];
 
 /**
- * A second process takes an owner's shard over while the first is paused, and is there when the first goes on: only one of
- * them may write. In the end the launcher's own has to have the shard again.
+ * A second process takes over an owner's shard while the first is paused, and runs when the first goes on: only
+ * one may write. In the end the launcher's own process must have the shard again.
  */
 async function depose(site: Installation, random: Random): Promise<void> {
   const name = random.pick(OWNERS);
@@ -33,7 +33,7 @@ async function depose(site: Installation, random: Random): Promise<void> {
   await ended(rival);
 }
 
-/** As soon as it has taken the shard over; one that does not is ended. */
+/** Resolves once it has taken over the shard; a rival that does not is killed. */
 async function rivalInPlace(site: Installation, name: string): Promise<ChildProcess> {
   const { plan } = site.placeOf(name);
   const file = path.join(site.logFolder, `${name}-rival.log`);

@@ -21,7 +21,7 @@ async function end(): Promise<void> {
   await once(child, 'exit');
 }
 
-it('a process is there until it has ended', async () => {
+it('a process exists until it has ended', async () => {
   expect(mustBeThere(pid)).toBe(pid);
   await end();
   await untilGone(pid);
@@ -29,12 +29,12 @@ it('a process is there until it has ended', async () => {
   expect(() => mustBeThere(undefined)).toThrow('is not there');
 });
 
-it('a pause stops a process, and lets it go on', async () => {
+it('a pause stops a process, and then continues it', async () => {
   expect(await whileStopped([pid], () => Promise.resolve(isStopped(pid)))).toBe(true);
   expect([isThere(pid), isStopped(pid)]).toEqual([true, false]);
 });
 
-it('a pause of a process that has gone is none', async () => {
+it('a pause of a process that has ended fails', async () => {
   await end();
   await expect(paused([pid], 1)).rejects.toThrow('is not there');
 });

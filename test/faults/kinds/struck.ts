@@ -2,22 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isStopped, isThere, signalAll } from '../installation/families.js';
 
 const LOOK_EVERY_MS = 20;
-/** Longer than whatever a process may be in the middle of that no signal interrupts. */
+/** Longer than a process spends in system calls that no signal interrupts. */
 const STOPS_WITHIN_MS = 3_000;
 const GONE_WITHIN_MS = 30_000;
 
-/** The process that is to be struck, provided that there is one. */
+/** The pid of the process to strike; fails if it does not exist. */
 export function mustBeThere(pid: number | undefined): number {
   if (pid === undefined || !isThere(pid)) throw new Error(`process ${pid ?? '(none)'} is not there`);
   return pid;
 }
 
-/** Stops processes, of which the first has to be there, for that long. */
+/** Stops processes for this long; the first of them must exist. */
 export async function paused(pids: readonly number[], millis: number): Promise<void> {
   await whileStopped(pids, () => sleep(millis));
 }
 
-/** Does something while processes, of which the first has to be there, are seen to stand still. */
+/** Runs an action while the processes are seen to be stopped; the first of them must exist. */
 export async function whileStopped<Result>(
   pids: readonly number[],
   work: () => Promise<Result>,
@@ -42,7 +42,7 @@ export function untilGone(pid: number): Promise<void> {
   );
 }
 
-/** Rejects with what is wrong where it does not come true in time. */
+/** Rejects with this reason if the condition is not met in time. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   withinMs: number,

@@ -5,7 +5,7 @@ import { connectionsTo } from '../installation/connections.js';
 import type { Installation } from '../installation/installation.js';
 import { whereItIsSeen, type InjectedFaultKind } from './fault-kind.js';
 
-/** Who is connected to whom. */
+/** Which process connects to which. */
 const PAIRS: readonly (readonly [string, string])[] = [
   ['crowd', 'gateway'],
   ['gateway', 'owner'],
@@ -39,7 +39,7 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     }
     await sleep(random.between(500, 8_000));
   },
-  // Connections that have lost something stay silent for good: their ends have to find out.
+  // Connections that have lost bytes stay silent for good: their ends must notice.
   'half-open': async (proxies, random) => {
     const direction = random.pick(['to-server', 'to-client'] as const);
     for (const proxy of proxies) proxy.blackhole(direction);
@@ -65,7 +65,7 @@ const ofPairs: readonly InjectedFaultKind[] = Object.entries(DEEDS).flatMap(([wh
     },
     strike: async (site, random) => {
       const all = site.wires.between(from, to);
-      // One of them, or all.
+      // One or all.
       const chosen = random.chance(0.7) ? [random.pick(all)] : all;
       const proxies = chosen.map(({ proxy }) => proxy);
       await whileConnected(proxies, () => deed(proxies, random));
@@ -90,7 +90,7 @@ const outage: InjectedFaultKind = {
 
 export const wireFaults: readonly InjectedFaultKind[] = [...ofPairs, outage];
 
-/** A piece of network that nobody uses, before it is broken or while it is, can be broken as it likes: that counts for nothing. */
+/** The fault counts only if the wires carry connections before and while they are broken. */
 export async function whileConnected(proxies: readonly TcpProxy[], deed: () => Promise<void>): Promise<void> {
   const ports = proxies.map(({ port }) => port);
   let isUsed = connectionsTo(ports) > 0;

@@ -7,7 +7,7 @@ import { decides, type ReadingKind, type Transcript } from './transcript.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A command as it goes over the wire. */
+/** A command as sent over the wire. */
 export interface WireCommand {
   readonly command: Promised;
   readonly path: string;
@@ -24,14 +24,14 @@ interface ReadOptions {
   readonly auctionId?: string;
   readonly body?: Fields;
   readonly limit?: number;
-  /** Whatever it says. */
+  /** Kept in any case. */
   readonly isKept?: boolean;
 }
 
 const AGAIN = { firstMs: 40, mostMs: 800 };
-/** Hours of answers are kept until the end, so of those that say something only one in so many. */
+/** Answers of hours are kept until the end, so only one in four of the larger ones is. */
 const KEPT_OF = 4;
-/** Whoever cannot be reached one way says nothing at all. */
+/** A client that cannot connect through a one-way cut gets no answer at all. */
 const GREETED_WITHIN_MS = 5_000;
 const LOGIN_LASTS_MS = 15 * 60_000;
 
@@ -44,7 +44,7 @@ export interface CallerOptions {
   readonly random: Random;
 }
 
-/** Somebody who uses the service over HTTP at whatever gateway there is, and repeats until there is an answer that settles it. */
+/** An HTTP client that uses any gateway and repeats a command until it has a final answer. */
 export class LoadCaller {
   private answeredReads = 0;
   private token: { readonly text: string; readonly since: number } | undefined;
@@ -62,7 +62,7 @@ export class LoadCaller {
     return this.options.name;
   }
 
-  /** A session's token, of a login that is not old; asked for until there is one. */
+  /** The token of a recent login; repeats the login until it succeeds. */
   async bearer(): Promise<string> {
     const now = performance.now();
     if (this.token !== undefined && now - this.token.since < LOGIN_LASTS_MS) return this.token.text;
@@ -79,7 +79,7 @@ export class LoadCaller {
     }
   }
 
-  /** The last word on a command: done, or refused for good. Undefined when the caller gives up before there is any. */
+  /** The final answer to a command: done, or refused for good. Undefined if the caller gives up first. */
   async settle(errand: WireCommand, givesUp: () => boolean): Promise<ApiAnswer | undefined> {
     const { command, path, body } = errand;
     for (let wait = AGAIN.firstMs; ; wait = Math.min(AGAIN.mostMs, 2 * wait)) {
@@ -93,7 +93,7 @@ export class LoadCaller {
     }
   }
 
-  /** One try; undefined where no answer came. */
+  /** One try; undefined without an answer. */
   async ask(
     method: string,
     path: string,
@@ -138,7 +138,7 @@ export class LoadCaller {
     readings.push({ kind, reading: limit === undefined ? reading : { ...reading, limit } });
   }
 
-  /** The same read at each of them at once; undefined where no answer came. */
+  /** The same read at every gateway at once; undefined without an answer. */
   async askEveryGateway(path: string): Promise<(ApiAnswer | undefined)[]> {
     const headers = { authorization: `Bearer ${await this.bearer()}` };
     return Promise.all(
@@ -148,7 +148,7 @@ export class LoadCaller {
     );
   }
 
-  /** Whether each gateway begins a stream; undefined where it does not. */
+  /** Whether each gateway starts a stream; undefined if it does not. */
   async greetEveryGateway(): Promise<(true | undefined)[]> {
     const token = await this.bearer();
     return Promise.all(this.options.gatewayUrls.map((url) => greeted(url, token).catch(nothing)));
@@ -158,7 +158,10 @@ export class LoadCaller {
     return this.clients.length;
   }
 
-  /** A gateway's answer to a read as soon as it is that status or 200, or the last one of so many tries; undefined where that one had none. */
+  /**
+   * A gateway's answer to a read once it is 200 or this status, otherwise the answer to the last try; undefined
+   * if that try had none.
+   */
   async insist(path: string, { tries, gateway, status }: Insistence): Promise<ApiAnswer | undefined> {
     for (let left = tries; ; left -= 1) {
       const answer = await this.ask('GET', path, {}, gateway);
@@ -203,7 +206,7 @@ function nothing(): undefined {
   return undefined;
 }
 
-/** Of a withdraw-all where a shard could not be asked there is more to be done. */
+/** A withdraw-all that could not reach a shard must be repeated. */
 function isSettled({ status, text }: ApiAnswer): boolean {
   if (!decides(status) || text.includes('"UNAVAILABLE"')) return false;
   return !text.includes('idempotency_key_in_progress');

@@ -24,10 +24,10 @@ const PAUSE_MS = {
   spendthrift: { least: 200, most: 900 },
 };
 const KNOWN = 40;
-/** How many of the looks at an auction are at any at all. */
+/** The share of reads that pick any auction at all. */
 const NOSY = 0.2;
 const TURNS_BETWEEN_WITHDRAW_ALLS = 30;
-/** From how many of the latest auctions a withdraw-all picks. */
+/** A withdraw-all picks from this many of the latest auctions. */
 const SOME = 20;
 
 interface Created {
@@ -49,16 +49,16 @@ export interface CrowdParts {
   readonly originators: readonly LoadCaller[];
   readonly makers: readonly LoadCaller[];
   readonly spendthrift: Spendthrift;
-  /** Of makers who also listen, by account. */
+  /** Streams of makers, by account. */
   readonly listeners: ReadonlyMap<string, CampaignListener>;
   readonly contracts: readonly ClusterContract[];
   readonly transcript: Transcript;
   readonly random: Random;
 }
 
-/** Originators and makers at work, each doing one thing after the other. */
+/** Originators and makers at work, each with one action after another. */
 export class CampaignWorkload {
-  /** The latest ones. */
+  /** Only the latest. */
   private readonly auctions: HeardAuction[] = [];
   private readonly quotes = new Map<string, HeardQuote[]>();
   private readonly keys = new FamiliarKeys();
@@ -66,7 +66,7 @@ export class CampaignWorkload {
   private going = true;
   private hurries = false;
   private work: Promise<unknown>[] = [];
-  /** Commands that nobody knows the fate of. */
+  /** Commands without a final answer. */
   readonly open: { readonly caller: LoadCaller; readonly errand: WireCommand }[] = [];
 
   constructor(private readonly parts: CrowdParts) {}
@@ -80,14 +80,14 @@ export class CampaignWorkload {
     ];
   }
 
-  /** Resolves when everybody has stopped; what is still open by then is settled by `settleOpen`. */
+  /** Resolves when all users have stopped; `settleOpen` settles what is open then. */
   async stop(): Promise<void> {
     this.going = false;
     this.hurries = true;
     await Promise.all(this.work);
   }
 
-  /** Says everything again whose fate is not known, until it is or patience ends; how many nobody could settle. */
+  /** Repeats all open commands until each has a final answer or the patience ends. Returns how many are left. */
   async settleOpen(patienceMs: number): Promise<number> {
     const deadline = performance.now() + patienceMs;
     const givesUp = (): boolean => performance.now() > deadline;
@@ -148,14 +148,14 @@ export class CampaignWorkload {
     this.learnQuote(caller, await this.settle(caller, this.named(errand, random)));
   }
 
-  /** By turns and not by chance, so that even a short campaign has some. */
+  /** By turns rather than at random, so that even a short campaign has some. */
   private isTimeToTakeAllBack({ account }: LoadCaller): boolean {
     const turn = (this.turns.get(account) ?? 0) + 1;
     this.turns.set(account, turn);
     return turn % TURNS_BETWEEN_WITHDRAW_ALLS === 0;
   }
 
-  /** Over the stream, where there is one; its reply and that to the same command over HTTP must be the same. */
+  /** Over the stream, if there is one; its reply must equal that to the same command over HTTP. */
   private async submit(caller: LoadCaller, errand: WireCommand, random: Random): Promise<void> {
     const listener = this.parts.listeners.get(caller.account);
     if (listener !== undefined && random.chance(0.3)) {
@@ -187,7 +187,7 @@ export class CampaignWorkload {
     return answer;
   }
 
-  /** Sometimes at what is none of its business, of which it is told nothing. */
+  /** Sometimes reads an auction of others, which must not be found. */
   private async lookAround(caller: LoadCaller, random: Random, own: HeardAuction | undefined): Promise<void> {
     const isNosy = random.chance(NOSY) && this.auctions.length > 0;
     const auction = isNosy ? random.pick(this.auctions) : own;

@@ -4,7 +4,7 @@ import type { Random } from '../../simulator/kernel/random.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
 import type { WireCommand } from './caller.js';
 
-/** An auction as its parties have heard of it. */
+/** An auction as its parties know it. */
 export interface HeardAuction {
   readonly id: string;
   readonly originator: string;
@@ -24,11 +24,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const LEVEL = 50_000;
 const TERM_MS = { least: 1_500, most: 9_000 };
-/** A million contracts: at these prices any one of them takes more than half of the million dollars that a demo maker has at a venue. */
+/**
+ * A million contracts: at these prices one quote takes more than half of the million dollars that a demo maker
+ * has at a venue.
+ */
 const LARGE = { quantity: 1_000_000_000_000, prices: { least: 11, most: 18 } };
-/** Better than all of these, so that none of them ever counts and nobody gets poorer. */
+/** Better than all of these prices, so that no such quote wins and no account loses money. */
 const LARGE_LIMIT = 19 * LEVEL;
-/** Whoever deals in them has time for it, and cancels them. */
+/** The auctions last long enough to quote in them, and are cancelled afterwards. */
 const LARGE_TERM_MS = 15_000;
 
 export function createErrand(
@@ -69,13 +72,13 @@ export function createErrand(
   return { command: commandOf('CREATE', account, '', random, body), path: '/v1/auctions', body };
 }
 
-/** Into which shard a create leads: the contract says how. */
+/** The shard of a create, as the contract defines it. */
 export function shardFor({ command: { account, key } }: WireCommand): number {
   const hash = createHash('sha256').update(`${account}\0${key}`).digest();
   return Number(hash.readBigUInt64BE() % 3n);
 }
 
-/** A sale so large that who quotes in it has nothing left for another one. Its quotes may be taken back, and never win. */
+/** A sale so large that a maker can quote only once. Quotes may be withdrawn, and never win. */
 export function largeSaleErrand(
   account: string,
   contract: ClusterContract,
@@ -143,7 +146,7 @@ export function cancelErrand(account: string, auctionId: string, random: Random)
   return onAuction('CANCEL', { account, auctionId, action: 'cancel', body }, random);
 }
 
-/** Often all of it, else what is in some of these auctions, at a venue, or both. */
+/** Often all quotes, otherwise those in some of these auctions, at one venue, or both. */
 export function withdrawAllErrand(
   account: string,
   auctionIds: readonly string[],
@@ -161,7 +164,7 @@ interface OnAuction {
   readonly account: string;
   readonly auctionId: string;
   readonly action: string;
-  /** Of what the path names. */
+  /** The quote named in the path. */
   readonly quoteId?: string;
   readonly body: Fields;
 }
@@ -192,7 +195,7 @@ function referenceOf(random: Random): string {
   return `our number ${random.below(1_000)}`;
 }
 
-/** Often one of a few that are on every grid: quotes of the same price are what the rule of priority is for. */
+/** Often one of a few prices that are on every grid: quotes at the same price test the rule of priority. */
 function priceOn(tick: number, random: Random): number {
   if (random.chance(0.6)) return LEVEL * random.between(8, 12);
   return tick * random.between(Math.ceil(300_000 / tick), Math.floor(700_000 / tick));

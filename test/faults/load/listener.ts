@@ -10,10 +10,10 @@ const BETWEEN_TRIES_MS = 150;
 const FOREVER_MS = 24 * 3_600_000;
 const TRIM_EVERY_MS = 1_000;
 const SILENT_MS = 25_000;
-/** Each second: of what nobody has lost nobody goes on with anything, and in a short campaign no fault may have met a stream. */
+/** Chance of a disconnect each second: without it a short campaign might never resume a stream. */
 const LEAVES = 0.04;
 
-/** Listens to all that an account may see, and goes on at whatever gateway takes it when its stream ends. */
+/** Follows all that an account may see, and resumes at another gateway when its stream ends. */
 export class CampaignListener {
   readonly memory = new StreamMemory();
   streams = 0;
@@ -21,7 +21,7 @@ export class CampaignListener {
   private client: StreamClient | undefined;
   private subscription = '';
   private isStopped = false;
-  /** Undefined until its first stream is begun, for which nobody tries again. */
+  /** Undefined until its first stream has begun; that one is not retried. */
   private following: Promise<void> | undefined;
   private readonly trimming: NodeJS.Timeout;
 
@@ -52,7 +52,7 @@ export class CampaignListener {
     this.trim();
   }
 
-  /** Undefined where it cannot be said or no answer came. */
+  /** Undefined if it cannot be sent or has no answer. */
   async submit({ command, body }: WireCommand): Promise<Ack | Reject | undefined> {
     const fields = { auction_id: command.auctionId, idempotency_key: command.key, ...body };
     try {
@@ -90,7 +90,7 @@ export class CampaignListener {
     this.heardAt = performance.now();
     this.streams += 1;
     await this.greet(client).catch((error: unknown) => {
-      // What still came over it would be heard twice.
+      // Later frames on this connection would be counted twice.
       client.kill();
       throw error;
     });
@@ -108,7 +108,7 @@ export class CampaignListener {
       this.transcript.fault(`stream of ${this.caller.name}: not resumed, ${JSON.stringify(welcome)}`);
   }
 
-  /** What was heard is in the memory; the words themselves are needed for the ids in them alone. */
+  /** The record has the events; the texts are needed only for the ids in them. */
   private trim(): void {
     const { client } = this;
     if (client === undefined) return;
@@ -116,7 +116,7 @@ export class CampaignListener {
     client.frames.splice(0);
     for (const text of texts) this.transcript.hearFrame(this.caller.account, text);
     if (texts.length > 0) this.heardAt = performance.now();
-    // A heartbeat was due long ago: the stream is one of those that nobody tells of their end.
+    // A heartbeat is long overdue: the connection is dead without a close.
     else if (performance.now() - this.heardAt > SILENT_MS) client.kill();
     if (this.following !== undefined && this.random.chance(LEAVES)) client.kill();
   }

@@ -16,7 +16,7 @@ const CONTRACT = {
 const HALF_OF_ITS_MILLION = 500_000_000_000;
 
 let overspendings: Overspending[];
-/** What was asked and what was answered, in the order in which it came about. */
+/** Requests and answers, in order. */
 let log: string[];
 let asked: WireCommand[];
 
@@ -28,7 +28,7 @@ function answer(status: number, body: Record<string, unknown>): ApiAnswer {
   return { status, headers: {}, headerNames: [], text: JSON.stringify(body), body };
 }
 
-/** One time, where every command is done but for those whose place among those of their kind says something else. */
+/** One run in which all commands succeed, except those that `differing` names by kind and position. */
 async function overspend(differing: Readonly<Record<string, ApiAnswer | undefined>> = {}): Promise<void> {
   const counts = new Map<string, number>();
   const settle = async (_: { account: string }, errand: WireCommand): Promise<ApiAnswer | undefined> => {
@@ -53,7 +53,7 @@ async function overspend(differing: Readonly<Record<string, ApiAnswer | undefine
   }).overspend(settle);
 }
 
-it('asks for nothing beside its first quote before that is acknowledged, and withdraws it behind all answers', async () => {
+it('sends nothing besides its first quote until that is acknowledged, and withdraws it after all answers', async () => {
   await overspend();
   const [{ standing, beside, withdrawal } = { standing: undefined, beside: [], withdrawal: undefined }] =
     overspendings;
@@ -67,7 +67,7 @@ it('asks for nothing beside its first quote before that is acknowledged, and wit
   expect(withdrawal?.content).toBe('{"quote_id":"quote 1"}');
 });
 
-it('asks for more than half of what it has each time, at a price that never counts', async () => {
+it('quotes more than half of its balance each time, at a price that never wins', async () => {
   await overspend();
   const [sales, quotes] = ['CREATE', 'SUBMIT'].map((operation) =>
     asked.filter(({ command }) => command.operation === operation).map(({ body }) => body),
@@ -79,20 +79,20 @@ it('asks for more than half of what it has each time, at a price that never coun
   }
 });
 
-it('cancels what was opened for it', async () => {
+it('cancels the auctions that were opened for it', async () => {
   await overspend();
   const open = asked.filter(({ command }) => command.operation === 'CREATE').length;
   expect(asked.filter(({ command }) => command.operation === 'CANCEL')).toHaveLength(open);
 });
 
-it('tells nothing where its first quote was refused or nobody knows', async () => {
+it('records nothing if its first quote was refused or has no answer', async () => {
   await overspend({ 'SUBMIT 1': answer(422, { error: 'AUCTION_NOT_OPEN' }) });
   await overspend({ 'SUBMIT 1': undefined });
   expect(overspendings).toEqual([]);
   expect(log).not.toContain('asked SUBMIT 2');
 });
 
-it('tells of a withdrawal that nobody answers, and of no quote that nobody answers', async () => {
+it('records a withdrawal without an answer, but no quote without an answer', async () => {
   await overspend({ 'SUBMIT 2': undefined, 'SUBMIT 3': undefined, 'WITHDRAW 1': undefined });
   expect(overspendings).toEqual([expect.objectContaining({ beside: [] })]);
 });

@@ -6,16 +6,16 @@ import { cancelErrand, largeQuoteErrand, largeSaleErrand, withdrawErrand } from 
 import type { AnsweredCommand, Overspending } from './transcript.js';
 
 const SHARDS = [0, 1, 2];
-/** Mostly short, sometimes long enough for a fault to come in between. */
+/** Usually short, sometimes long enough for a fault in between. */
 const MEANWHILE_MS = { least: 0, most: 600 };
 
-/** The last word on a command; undefined where there is none for now, and others go on asking. */
+/** The final answer to a command; undefined if there is none yet, and others repeat it. */
 type Settle<Person> = (caller: Person, errand: WireCommand) => Promise<ApiAnswer | undefined>;
 
 export interface SpendthriftParts<Person> {
-  /** Does nothing else, so that nobody else's promises are in the way. */
+  /** Does nothing else, so that its promises are all known. */
   readonly maker: Person;
-  /** Opens auctions for it alone, so that it is in nobody's way. */
+  /** Opens auctions only for that maker, so that it disturbs no one else. */
   readonly patron: Person;
   readonly contracts: readonly ClusterContract[];
   readonly overspendings: Overspending[];
@@ -23,7 +23,7 @@ export interface SpendthriftParts<Person> {
   readonly sleep: (millis: number) => Promise<unknown>;
 }
 
-/** A maker that promises more than half of what it has at a venue, and then as much again, in any shard. */
+/** A maker that promises more than half of its balance at a venue, and then as much again, in any shards. */
 export class Spendthrift<Person extends Pick<LoadCaller, 'account'> = LoadCaller> {
   constructor(private readonly parts: SpendthriftParts<Person>) {}
 
@@ -34,7 +34,10 @@ export class Spendthrift<Person extends Pick<LoadCaller, 'account'> = LoadCaller
     await Promise.all(auctions.map((id) => settle(patron, cancelErrand(patron.account, id, random))));
   }
 
-  /** At one venue; mostly in different shards, sometimes in one: what the others have and what is its own are summed up apart. */
+  /**
+   * At one venue; usually in different shards, sometimes in one: other shards' reservations and its own are
+   * summed separately.
+   */
   private async openSales(settle: Settle<Person>): Promise<string[]> {
     const { maker, patron, contracts, random } = this.parts;
     const contract = random.pick(contracts);
@@ -45,7 +48,7 @@ export class Spendthrift<Person extends Pick<LoadCaller, 'account'> = LoadCaller
     return answers.filter(isDone).map(({ body }) => (body as { readonly auction_id: string }).auction_id);
   }
 
-  /** Strictly one behind the other: that order is all that the checker goes by. */
+  /** Strictly one after another: the checker relies on that order. */
   private async quoteIn([first, ...others]: readonly string[], settle: Settle<Person>): Promise<void> {
     const { maker, overspendings, random, sleep } = this.parts;
     if (first === undefined) return;
@@ -64,7 +67,7 @@ export class Spendthrift<Person extends Pick<LoadCaller, 'account'> = LoadCaller
       if (last !== undefined) beside.push({ command, status: last.status, body: last.text });
     }
     const withdrawal = withdrawErrand(maker.account, { id, auctionId: first, revision }, random);
-    // Whether it is done is up to the journal; an answer that is lost says nothing of it.
+    // The journal tells whether it was done; a lost answer proves nothing.
     overspendings.push({ standing: standing.command, beside, withdrawal: withdrawal.command });
     await settle(maker, withdrawal);
   }

@@ -13,18 +13,21 @@ export interface AnsweredCommand {
   readonly status: number;
   readonly body: string;
   readonly shard: number;
-  /** Undefined over a stream. */
+  /** Undefined for a stream. */
   readonly gateway?: number;
   /** In milliseconds of a clock that never jumps. */
   readonly endedAt: number;
 }
 
-/** What somebody asked for while a quote stood that left nothing over for it. One was asked behind the answer to the other, the withdrawal last. */
+/**
+ * Quotes sent while another quote left no balance for them. Each command was sent after the answer to the one
+ * before, the withdrawal last.
+ */
 export interface Overspending {
-  /** Acknowledged before anything else was asked for. */
+  /** Acknowledged before any other was sent. */
   readonly standing: Promised;
   readonly beside: readonly Pick<AnsweredCommand, 'command' | 'status' | 'body'>[];
-  /** Of the first; whoever finds it done knows that it stood all the while. */
+  /** Withdraws the first quote. If it succeeded, that quote was active all the time. */
   readonly withdrawal: Promised;
 }
 
@@ -36,18 +39,18 @@ export interface KindOfReading {
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-/** Of answers that look all alike one in so many is held against the document. */
+/** Of answers that look the same, one in eight is checked against the document. */
 const CHECKED_OF = 8;
 const REQUEST_TIMEOUT = 408;
 const REFUSAL = '"type":"reject"';
 const DOCUMENTED = 'as documented';
 
-/** Everything that was asked and told, as the people of the campaign remember it. */
+/** All requests and answers that the users of the campaign remember. */
 export class Transcript {
   readonly answered: AnsweredCommand[] = [];
   readonly readings: KindOfReading[] = [];
   readonly overspendings: Overspending[] = [];
-  /** Answers by status and code, unanswered requests included. */
+  /** Answers by status and code, with unanswered requests. */
   readonly codes = new Map<string, number>();
   readonly faults = new Sorts();
   requests = 0;
@@ -73,7 +76,7 @@ export class Transcript {
     for (const fault of this.check.faults(exchange)) this.fault(fault);
   }
 
-  /** What a stream says; refusals are held against the document. */
+  /** Records a stream's frame; refusals are checked against the document. */
   hearFrame(account: string, text: string): void {
     this.noteIds(account, text);
     if (!text.includes(REFUSAL)) return;
@@ -105,7 +108,7 @@ export class Transcript {
   }
 }
 
-/** Whether a command that is answered so is done or refused, and was not turned away, lost on the way or only heard in part. */
+/** Whether the status is final: done or refused, and neither overloaded, lost nor received in part. */
 export function decides(status: number): boolean {
   return status < 500 && status !== 429 && status !== REQUEST_TIMEOUT;
 }

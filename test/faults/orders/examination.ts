@@ -23,11 +23,11 @@ export interface OrderExamination {
   readonly wrong: readonly string[];
   readonly orders: number;
   readonly fills: number;
-  /** How many orders ended how, by venue, status and code of failure. */
+  /** How many orders ended in each way, by venue, status and failure code. */
   readonly ends: ReadonlyMap<string, number>;
 }
 
-/** Sets all that the service says beside the logs of the venues and beside the entries of the ledger. */
+/** Compares all that the service shows with the venues' logs and the ledger's entries. */
 export async function examine(examined: Examined): Promise<OrderExamination> {
   const { traders, pitches, transcript, ledger, booksOf } = examined;
   const users = traders.map(({ userId }) => userId);
@@ -73,7 +73,7 @@ export async function examine(examined: Examined): Promise<OrderExamination> {
   return { wrong, orders, fills: fillIds.length, ends };
 }
 
-/** By which the venue knows an attempt; as the adapters promise it, made anew here. */
+/** The venue's id for an attempt, computed as the adapters document it. */
 function clientId(exchange_id: string, order_id: string, attempt: number): string {
   if (exchange_id === 'venue_b') return attempt === 1 ? order_id : `${order_id}-${attempt}`;
   const digest = createHash('sha256').update(`${order_id}/${attempt}`).digest('hex');
@@ -89,7 +89,7 @@ async function allOrders(trader: DemoTrader, listed: readonly OrderSeen[]): Prom
   return found;
 }
 
-/** Lists are made elsewhere than single orders, and say the same. */
+/** Lists and single orders come from different queries, and must agree. */
 function judgeRow({ order }: OrderInFull, row: OrderSeen | undefined): string[] {
   const isSame = row?.version === order.version && row.status === order.status;
   return isSame && row.filled_quantity === order.filled_quantity
@@ -97,7 +97,7 @@ function judgeRow({ order }: OrderInFull, row: OrderSeen | undefined): string[] 
     : [`${order.order_id} is ${order.status}, in the list ${row?.status ?? 'missing'}`];
 }
 
-/** Every order that was acknowledged is there, no other is, and the venue has none that we do not know. */
+/** Every acknowledged order exists, no other does, and the venue has none that the service does not know. */
 function judgeSet(
   { submits }: OrderTranscript,
   trader: DemoTrader,
@@ -129,7 +129,7 @@ function judgeSet(
   ];
 }
 
-/** One booking for each fill that any order shows, and no other. */
+/** Exactly one booking for each fill that any order shows. */
 function judgeBooked(fillIds: readonly string[], booked: ReadonlyMap<string, number>): string[] {
   const known = new Set(fillIds);
   return [
@@ -143,7 +143,7 @@ function judgeBooked(fillIds: readonly string[], booked: ReadonlyMap<string, num
   ];
 }
 
-/** What the entries of the ledger add up to for one user at one venue. */
+/** What the ledger's entries add up to for one user at one venue. */
 function judgeSums(
   own: readonly LedgerSum[],
   name: string,

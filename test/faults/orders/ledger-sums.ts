@@ -10,13 +10,13 @@ export interface LedgerSum {
 
 const TRADING = "domain in ('chain', 'kalshi_usd')";
 
-/** What the product's tables say, summed anew out of single entries. */
+/** The sums in the product's tables, added up again from single entries. */
 export class LedgerSums {
   private readonly pool: pg.Pool;
 
   constructor(databaseUrl: string) {
     this.pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
-    // The database may be killed while this is idle.
+    // The database may be killed while the pool is idle.
     this.pool.on('error', () => undefined);
   }
 
@@ -41,7 +41,7 @@ export class LedgerSums {
     return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
   }
 
-  /** How often each fill of these users is booked, by its id. */
+  /** How often each fill of these users is booked, by fill id. */
   async bookedFills(users: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.rows<{ cause_id: string; times: string }>(
       `select cause_id, count(distinct transaction_id)::text as times
@@ -52,7 +52,10 @@ export class LedgerSums {
     return new Map(rows.map(({ cause_id, times }) => [cause_id, Number(times)]));
   }
 
-  /** Submissions of each order that were signed. A signer that died before it answered signs the same bytes again, of which one goes out. */
+  /**
+   * The signed submissions of each order. A signer that died before answering signs the same bytes again, and
+   * only one goes out.
+   */
   async submitSignatures(users: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.rows<{ order_id: string; times: string }>(
       `select order_id, count(distinct (digest, body_sha256))::text as times from signer.signatures

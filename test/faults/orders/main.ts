@@ -11,7 +11,7 @@ const USAGE =
 const EXIT_USAGE = 64;
 const MOST_SEEDS = 1_000_000;
 
-/** Undefined where it is not understood. Without faults by name: all of them, as the seed will have it. */
+/** Undefined if the arguments are invalid. If no faults are named, all are used in the order of the seed. */
 function readCall(args: readonly string[]): CampaignPlan | undefined {
   const { values } = parseArgs({
     args: [...args],

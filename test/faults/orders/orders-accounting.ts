@@ -5,23 +5,23 @@ import { feeOf, type VenueBooks } from './venue-books.js';
 
 const DOLLAR = 1_000_000n;
 const TERMINAL = ['filled', 'cancelled', 'expired', 'failed'];
-/** Whoever sends an order is given up after seconds; a minute is what the service takes to look by itself. */
+/** Sending gives up after seconds; the service itself looks after a minute. */
 const MOST_SENDING_MS = 45_000;
-/** They say nothing of what has become of a submission. */
+/** Events that say nothing about the result of a submission. */
 const NO_NEWS = ['CALL', 'CANCEL_REQUESTED', 'STALLED'];
 
 export interface JudgedOrder {
   readonly ours: OrderInFull;
   readonly books: VenueBooks;
   readonly account: string;
-  /** By the venue's id of the order. */
+  /** By the venue's order id. */
   readonly fills: ReadonlyMap<string, readonly VenueFill[]>;
   readonly clientIdOf: (attempt: number) => string;
   readonly amendedTo: readonly string[];
   readonly signatures: number;
 }
 
-/** What one order of ours and the venue's log disagree about. */
+/** Differences between one of our orders and the venue's log. */
 export function judgeOrder(judged: JudgedOrder): string[] {
   const { ours, books, account, clientIdOf } = judged;
   const { order } = ours;
@@ -62,14 +62,14 @@ function judgePlaced({ ours, books, fills, amendedTo }: JudgedOrder, there: Venu
   for (const price of amendedTo)
     if (!prices.some((at) => own(at, there) === micros(price) || at === micros(price)))
       wrong.push(`was said to be amended to ${price}, and was not`);
-  // In a campaign nobody but its owner ends an order at the venue, unless it meets another one of its own, which has a word of its own.
+  // In a campaign only its owner ends an order at the venue, unless it meets the owner's own order; that has its own reason.
   if (order.terminal_reason === 'VENUE')
     wrong.push(`ended by the venue, where ${there.cause ?? ''} ended it: ${timelineOf(ours)}`);
   wrong.push(...judgeFills(ours.fills, fills.get(there.order_id) ?? []));
   return wrong;
 }
 
-/** In dollars of the first outcome: venues may keep an order in the words of the other one. */
+/** In dollars of the first outcome: venues may store an order in terms of the other one. */
 function own(price: bigint, { outcome }: Pick<VenueOrder, 'outcome'>): bigint {
   return outcome === 0 ? price : DOLLAR - price;
 }
@@ -145,7 +145,7 @@ function judgeTimeline({ order, events }: OrderInFull, signatures: number): stri
   return wrong;
 }
 
-/** A submission is answered or doubted, and not left to itself until somebody happens to look. */
+/** A submission must be answered or marked as doubtful soon, and not wait until a later check. */
 function judgeSending(events: OrderInFull['events']): string[] {
   return events.flatMap(({ cause, at, seq }) => {
     if (cause !== 'SUBMITTING') return [];

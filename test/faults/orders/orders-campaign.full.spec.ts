@@ -8,7 +8,7 @@ const WITHIN_MS = 900_000;
 const STOPPED = ['cell', 'executor', 'signer', 'practice', 'projector', 'postgres'];
 
 it(
-  'whatever stands still for a while, by itself and under load, goes on with what is true',
+  'a process that pauses for a while, at rest and under load, goes on with true orders',
   async () => {
     const faults = STOPPED.map((name) => `stop:${name}`);
     const { wrong, logs } = await runOrdersCampaign({ seed: 34, faults, answersBetween: 60 });
@@ -18,7 +18,7 @@ it(
 );
 
 it.each(SEEDS)(
-  'every kind of fault, in an order of its own, leaves every order true (seed %i)',
+  'all kinds of faults, in an order by seed, leave every order true (seed %i)',
   async (seed) => {
     const faults = new Random(`faults/${seed}`).shuffled(Object.keys(STRIKES));
     const { wrong, orders, fills, logs } = await runOrdersCampaign({ seed, faults, answersBetween: 30 });

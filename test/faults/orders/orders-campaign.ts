@@ -12,7 +12,7 @@ import { TraderAtWork, type Pitch } from './workload.js';
 
 export interface CampaignPlan {
   readonly seed: number;
-  /** Names of STRIKES, one after the other; with a plus between them, at the same time. */
+  /** Names of STRIKES, one after another; names joined by a plus happen together. */
   readonly faults: readonly string[];
   /** Answers that the traders get between two faults. */
   readonly answersBetween: number;
@@ -21,7 +21,7 @@ export interface CampaignPlan {
 export interface OrdersOutcome extends OrderExamination {
   readonly answers: number;
   readonly unanswered: number;
-  /** Where something is wrong: what the processes have said last. */
+  /** The last log lines of the processes, if something is wrong. */
   readonly logs: string;
 }
 
@@ -31,12 +31,12 @@ const MARKETS = 2;
 const SETTINGS = { SERVICES: 'execution', PRACTICE_STILL: '1', LIMITS_FACTOR: '50' };
 const WELL_WITHIN_MS = 60_000;
 const ANSWERS_WITHIN_MS = 60_000;
-/** A question to a venue that comes back after four others waits for 15 s. */
+/** A venue's query that waits for four others takes up to 15 s. */
 const OVER_WITHIN_MS = 90_000;
-/** Passes over accounts come every 15 s, and a difference ends after two. */
+/** Accounts are compared every 15 s, and a difference is corrected after two. */
 const TRUE_WITHIN_MS = 60_000;
 
-/** Traders trade while things break; then all of it has to be over, and to be true. */
+/** Traders trade during faults; then all orders must end, and all must be true. */
 export async function runOrdersCampaign(plan: CampaignPlan): Promise<OrdersOutcome> {
   const cluster = await startCluster({ env: SETTINGS });
   const ledger = new LedgerSums(cluster.file.database_url);
@@ -104,7 +104,7 @@ class Campaign {
     return { exchange_id, markets };
   }
 
-  /** So that there is always something under way when the next thing breaks. */
+  /** So that orders are always in progress when the next fault comes. */
   private async moreAnswers(): Promise<void> {
     const wanted = this.transcript.answers + this.plan.answersBetween;
     await eventually(() => {
@@ -122,7 +122,7 @@ class Campaign {
     }, WELL_WITHIN_MS);
   }
 
-  /** Cancels what is live until nothing is; the names of what stays. */
+  /** Cancels live orders until none is left; returns the names of those that remain. */
   private async allOver(): Promise<string[]> {
     let live: string[] = [];
     const clear = async (): Promise<void> => {
@@ -139,7 +139,7 @@ class Campaign {
     return live;
   }
 
-  /** Booking, projections and passes over accounts follow a little later. */
+  /** Booking, projections and comparisons of accounts follow a little later. */
   private async untilTrue(pitches: readonly Pitch[]): Promise<OrderExamination> {
     let found: OrderExamination = { wrong: ['nothing was examined'], orders: 0, fills: 0, ends: new Map() };
     const look = async (): Promise<void> => {

@@ -8,14 +8,14 @@ export type Strike = (floor: OrdersFloor, random: Random) => Promise<void>;
 
 const VENUES = ['venue_b', 'venue_e'] as const;
 const CALLS = ['submit', 'cancel', 'amend', 'read'] as const;
-/** Each as long as what comes back after it may take, with everything that waits for it. */
+/** The time that a restart may take, with everything that waits for it. */
 const BACK_WITHIN_MS = 60_000;
-/** Beyond the time after which a cell takes its executor for gone. */
+/** Up to more than the time after which a cell considers its executor gone. */
 const PAUSE_MS = { least: 500, most: 8_000 };
 const IN_THE_MIDDLE_MS = 700;
 const PROCESSES = ['cell', 'executor', 'signer', 'practice', 'projector', 'execution'] as const;
 
-/** The processes that are struck: of those that are several, any. */
+/** A process of this kind; any of them if there are several. */
 function nameOf(sort: (typeof PROCESSES)[number], random: Random): string {
   if (sort === 'cell') return `cell-${random.below(2)}`;
   return sort === 'execution' ? 'execution-0' : sort;
@@ -42,7 +42,7 @@ async function whileStopped(pids: readonly number[], millis: number): Promise<vo
   }
 }
 
-/** For some of the calls of one kind that come next, at either venue. */
+/** For some of the next calls of this kind, at either venue. */
 function atVenues(fault: string, call: string): Strike {
   return async (floor, random) => {
     for (const exchange_id of VENUES)
@@ -57,12 +57,12 @@ function atVenue(fault: string, more: Readonly<Record<string, unknown>> = {}): S
   };
 }
 
-/** The venues themselves may be away just now. */
+/** The venues themselves may be down at this moment. */
 async function arm(floor: OrdersFloor, fault: Readonly<Record<string, unknown>>): Promise<void> {
   await eventually(() => floor.admin('POST', '/faults', fault), BACK_WITHIN_MS);
 }
 
-/** While the venues take long over some submits, cancels or amends, so that it dies in the middle of them. */
+/** The venues answer some submits, cancels or amends slowly, so that the process dies in the middle of them. */
 function killedInTheMiddle(sort: (typeof PROCESSES)[number]): Strike {
   return async (floor, random) => {
     const calls = [random.pick(['submit', 'submit', 'cancel', 'amend'])];
@@ -73,7 +73,7 @@ function killedInTheMiddle(sort: (typeof PROCESSES)[number]): Strike {
   };
 }
 
-/** What is sent reaches nobody, and whoever sent it dies before it is told so. */
+/** The request is lost, and its sender dies before it learns this. */
 const lostOnTheWay: Strike = async ({ cluster }) => {
   signalAll([cluster.process('practice').pid], 'SIGSTOP');
   await sleep(IN_THE_MIDDLE_MS);
@@ -83,7 +83,7 @@ const lostOnTheWay: Strike = async ({ cluster }) => {
 
 const SENDERS = ['cell', 'executor', 'practice', 'execution'] as const;
 
-/** By name, everything that may happen to the order lane. */
+/** All faults of the order cluster, by name. */
 export const STRIKES: Readonly<Record<string, Strike>> = {
   ...Object.fromEntries(PROCESSES.map((sort) => [`kill:${sort}`, killed(sort)])),
   ...Object.fromEntries(PROCESSES.map((sort) => [`stop:${sort}`, stopped(sort)])),

@@ -64,7 +64,7 @@ const exposure = z.object({
 });
 export type ExposureSeen = z.output<typeof exposure>;
 
-/** Everything that the service tells of one order. */
+/** All that the service shows of one order. */
 export interface OrderInFull {
   readonly order: OrderSeen;
   readonly fills: readonly FillSeen[];

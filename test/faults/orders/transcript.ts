@@ -1,15 +1,15 @@
 import type { CallAnswer, DemoTrader } from '../../e2e/execution/orders-floor.js';
 
-/** A submit of a trader, and what is known of it. */
+/** A trader's submit, and what is known of it. */
 export interface Submitted {
   readonly trader: DemoTrader;
   readonly body: Readonly<Record<string, unknown>> & {
     readonly client_order_id: string;
     readonly exchange_id: string;
   };
-  /** Once the service has said that it has the order. */
+  /** Set once the service has acknowledged the order. */
   order_id: string | undefined;
-  /** Once the service has said that it does not take it. */
+  /** Set once the service has refused it. */
   refusal: string | undefined;
 }
 
@@ -20,13 +20,13 @@ export interface AmendedTo {
 
 const SERVER_ERROR = 500;
 const TOO_MANY = 429;
-/** Looked at after what was accepted before: there is no order under this key. */
+/** Checked after known orders, so there is no order under this key. */
 const NOT_TAKEN = ['EXCHANGE_TRADING_HALTED', 'EXCHANGE_CIRCUIT_OPEN'];
 
-/** What the traders asked for and were answered, and what of it contradicts itself. */
+/** The traders' requests and answers, and contradictions between them. */
 export class OrderTranscript {
   readonly submits: Submitted[] = [];
-  /** Amends that the service has said were made. */
+  /** Amends that the service has confirmed. */
   readonly amends: AmendedTo[] = [];
   readonly contradictions: string[] = [];
   answers = 0;
@@ -38,7 +38,7 @@ export class OrderTranscript {
     return submitted;
   }
 
-  /** Whether it is settled by this answer; no answer and a failure of the service settle nothing. */
+  /** Whether this answer is final; no answer and a server error are not. */
   answered(submitted: Submitted, answer: CallAnswer | undefined): boolean {
     this.count(answer);
     if (answer === undefined || answer.status === TOO_MANY) return false;
@@ -67,7 +67,7 @@ export class OrderTranscript {
   }
 }
 
-/** Undefined: nobody knows what has become of it. */
+/** Undefined if there was no answer, so the result is unknown. */
 export async function heard(call: Promise<CallAnswer>): Promise<CallAnswer | undefined> {
   try {
     return await call;

@@ -8,9 +8,9 @@ import { VENUE_KINDS } from '#libs/practice/venues/venue-kinds.js';
 /** Engines count money in millionths of a millionth. */
 const CASH_OF_MICROS = 1_000_000n;
 
-/** What a practice venue has done, by its log alone: the file is read here, and nobody is asked. */
+/** What a practice venue has done, from its log file alone, without asking the venue. */
 export class VenueBooks {
-  /** Prices that an order has ever had. */
+  /** All prices that an order has had. */
   readonly prices: ReadonlyMap<string, readonly bigint[]>;
   private readonly state: VenueState;
 
@@ -32,7 +32,7 @@ export class VenueBooks {
   static read(dataDir: string, exchange_id: PracticeVenueId): VenueBooks {
     const text = readFileSync(path.join(dataDir, 'practice', `${exchange_id}.log`), 'utf8');
     const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
-    // Written by the venue of this very build.
+    // The venue of this same build wrote it.
     const commands = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as LoggedCommand);
     return new VenueBooks(exchange_id, commands);
   }
@@ -54,7 +54,7 @@ export class VenueBooks {
     return this.within(account).reduce((sum, one) => sum + this.state.cash(one).total, 0n) / CASH_OF_MICROS;
   }
 
-  /** What the venue itself keeps back for orders. */
+  /** What the venue itself holds for orders. */
   heldCash(account: string): bigint {
     return this.within(account).reduce((sum, one) => sum + this.state.cash(one).held, 0n) / CASH_OF_MICROS;
   }

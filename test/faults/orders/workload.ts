@@ -9,13 +9,13 @@ export interface Pitch {
   readonly markets: readonly VenueMarketJson[];
 }
 
-/** Between two calls of one trader: many traders are slow, as in life. */
+/** Between two calls of one trader: many slow traders, as in production. */
 const PAUSE_MS = { least: 20, most: 160 };
 const SETTLED_WITHIN_MS = 60_000;
 const LEAST_DOLLARS = 5;
 const CENT = 100;
 
-/** One trader at one venue, who does one thing after another as the seed will have it. */
+/** One trader at one venue, with one action after another, chosen by the seed. */
 export class TraderAtWork {
   private isStopped = false;
   private readonly own: Submitted[] = [];
@@ -37,7 +37,7 @@ export class TraderAtWork {
     await this.done;
   }
 
-  /** What nobody answered is asked again under its own key, until it is known whether there is an order. */
+  /** Repeats unanswered submits under their own keys until it is known whether there is an order. */
   async settle(): Promise<void> {
     for (const submitted of this.own) {
       if (submitted.order_id !== undefined || submitted.refusal !== undefined) continue;
@@ -46,7 +46,7 @@ export class TraderAtWork {
         if (!this.transcript.answered(submitted, answer))
           throw new Error(`${submitted.body.client_order_id}: ${answer?.text ?? 'no answer'}`);
       }, SETTLED_WITHIN_MS).catch((error: unknown) => {
-        this.transcript.contradictions.push(`nobody says what became of ${String(error)}`);
+        this.transcript.contradictions.push(`the result of ${String(error)} is unknown`);
       });
     }
   }
@@ -113,7 +113,7 @@ export class TraderAtWork {
       this.transcript.amends.push({ order_id, price: String(answer.body.price) });
   }
 
-  /** The same key again: after a failure a client cannot do otherwise. */
+  /** Uses the same key again, as a client must after a failure. */
   private async repeat(): Promise<void> {
     if (this.own.length === 0) return;
     const submitted = this.random.pick(this.own.slice(-10));
@@ -126,7 +126,7 @@ export class TraderAtWork {
     this.transcript.count(await heard(this.trader.send('POST', '/orders/cancel-all', { exchange_id })));
   }
 
-  /** One of the last orders, which may be over. */
+  /** One of the latest orders, which may have ended. */
   private one(): string | undefined {
     const known = this.own.flatMap(({ order_id }) => order_id ?? []).slice(-8);
     return known.length === 0 ? undefined : this.random.pick(known);

@@ -6,9 +6,9 @@ export interface SimulateCall {
   readonly count: number;
   readonly threads: number;
   readonly mostFailures: number;
-  /** After so long a seed that has not come to its end is given up. */
+  /** A seed that has not ended after this time is given up. */
   readonly patienceSeconds: number;
-  /** Whether it is a fault that something was never reached. */
+  /** Whether a goal that was never reached fails the run. */
   readonly mustReach: boolean;
   readonly showsTrace: boolean;
   readonly shrinks: boolean;
@@ -18,7 +18,7 @@ export const USAGE = `usage: npm run simulate -- [--seed N] [--count M] [--threa
        npm run simulate -- [--seed N] [--patience S] --trace`;
 
 const PATIENCE_SECONDS = 60;
-/** No timer waits for much longer than three weeks. */
+/** A timer cannot wait much longer than three weeks. */
 const MOST_PATIENCE_SECONDS = 1_000_000;
 
 /** Undefined for a call that cannot be read. */
@@ -38,7 +38,7 @@ export function readCall(args: readonly string[]): SimulateCall | undefined {
       },
     });
     const { seed, patience, trace: showsTrace, ...ofMany } = values;
-    // A trace is of one seed: what is said of many would be passed over without a word.
+    // A trace shows one seed, so options for many seeds would be ignored silently.
     if (showsTrace && Object.keys(ofMany).length > 0) return undefined;
     const { count = '1', failures = '1', threads = String(defaultThreads()) } = ofMany;
     const call = {
@@ -51,7 +51,7 @@ export function readCall(args: readonly string[]): SimulateCall | undefined {
       showsTrace,
       shrinks: ofMany['no-shrink'] !== true,
     };
-    // Beyond these numbers the next one is often the same.
+    // Beyond the safe integers, adding one often gives the same number.
     return Number.isSafeInteger(call.seed + (call.count - 1)) ? call : undefined;
   } catch {
     return undefined;
@@ -65,5 +65,5 @@ function defaultThreads(): number {
 function whole(text: string, least: number, most = Number.MAX_SAFE_INTEGER): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= least && number <= most) return number;
-  throw new RangeError(`${text} is no number from ${least} to ${most}`);
+  throw new RangeError(`${text} is not a number from ${least} to ${most}`);
 }

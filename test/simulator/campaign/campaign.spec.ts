@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { campaign } from './campaign.js';
 import { SearchThread } from './thread.js';
 
-/** A thread that a few numbers do something to. Its second seed would fail on what a broken one had left behind. */
+/** A thread that certain seeds break. A second seed on the same thread would fail on what the first one left. */
 const FRAGILE = `
   const { parentPort } = require('node:worker_threads');
   let isBroken = false;
@@ -15,7 +15,7 @@ const FRAGILE = `
     if (seed === 4) process.exit(9);
     if (seed === 3 || seed === 4) return;
     if (seed === 20) for (const growing = [];;) growing.push([seed]);
-    const violation = isBroken ? { check: 'left behind', what: 'left behind' } : undefined;
+    const violation = isBroken ? { check: 'left over', what: 'left over' } : undefined;
     isBroken = seed === 5;
     const outcome = { seed, trial: 'WORLD', digest: 'd', steps: 1, simulatedMillis: 1, coverage: { met: 1 }, lines: [] };
     const broken = { check: 'a promise', what: 'it is broken' };
@@ -30,7 +30,7 @@ function fragile(): SearchThread {
 }
 
 describe('a campaign', () => {
-  it('goes on with a fresh thread behind a seed that ended its own, kept it, or broke', async () => {
+  it('goes on with a fresh thread after a seed ended, blocked or broke its own', async () => {
     const told: string[] = [];
     const findings = await campaign({
       from: 1,
@@ -53,7 +53,7 @@ describe('a campaign', () => {
     expect([findings.searched, findings.steps, findings.coverage.get('met')]).toEqual([7, 4, 4]);
   });
 
-  it('ends where as many have failed as were asked for, however they did', async () => {
+  it('ends after the requested number of failures, whatever their kind', async () => {
     const options = { from: 2, count: 9, threads: 1, thread: fragile, mostFailures: 2 };
     const { searched } = await campaign({ ...options, onOutcome: () => undefined });
     expect(searched).toBe(2);
@@ -61,20 +61,20 @@ describe('a campaign', () => {
 });
 
 describe('the thread of a seed', () => {
-  it.each([2, 3, 4])('has told what happened until it was lost (%d)', async (seed) => {
+  it.each([2, 3, 4])('has passed on all trace lines until its thread was lost (%d)', async (seed) => {
     const thread = fragile();
     const { lines, trial } = await thread.search(seed, true);
     expect([lines, trial]).toEqual([['one', 'two'], undefined]);
     await thread.end();
   });
 
-  it('is lost where a seed takes more and more memory, before the whole run is', async () => {
+  it('is given up if a seed takes more and more memory, before the whole run runs out of it', async () => {
     const thread = new SearchThread(() => new Worker(FRAGILE, { eval: true }), 25);
     expect((await thread.search(20, false)).violation?.what).toContain('this one took more than 1024 MB');
     await thread.end();
   });
 
-  it('says why it cannot make a trial smaller where that never ends', async () => {
+  it('says why it cannot shrink a trial that never ends', async () => {
     const thread = fragile();
     expect(await thread.shrink(2, 'WORLD', 'a promise')).toContain('this one did not');
     await thread.end();

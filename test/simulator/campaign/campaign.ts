@@ -7,7 +7,7 @@ export interface CampaignOptions {
   readonly threads: number;
   readonly thread: () => SearchThread;
   readonly onOutcome: (outcome: Searched, done: number) => void;
-  /** Seeds that fail; past so many the campaign ends. */
+  /** The campaign ends after this many failed seeds. */
   readonly mostFailures: number;
 }
 
@@ -19,7 +19,7 @@ export interface CampaignResult {
   readonly simulatedMillis: number;
 }
 
-/** Searches seeds on several threads. Which thread had which seed makes no difference. */
+/** Searches seeds on several threads. The result does not depend on which thread searched which seed. */
 export async function campaign(options: CampaignOptions): Promise<CampaignResult> {
   const { from, count, threads, mostFailures } = options;
   const failures: Searched[] = [];

@@ -5,12 +5,12 @@ import { GOALS, missedGoals, OUT_OF_REACH } from './coverage-goals.js';
 
 const DOCUMENT = path.resolve(import.meta.dirname, '../../../docs/understand/simulator.md');
 
-describe('what a run of the simulator reaches', () => {
-  it('is named once each', () => {
+describe('the coverage goals of the simulator', () => {
+  it('are listed once each', () => {
     expect(new Set(GOALS).size).toBe(GOALS.length);
   });
 
-  it('is missed where it never comes about, and where what is usual is seldom', () => {
+  it('are missed if they were never reached, or if a common one was reached too seldom', () => {
     const all = new Map(GOALS.map((goal) => [goal, 1_000_000]));
     const often = new Map([...all, ['stream events', 1_000_000]]);
     expect(missedGoals(often, 1_000)).toEqual([]);
@@ -21,7 +21,7 @@ describe('what a run of the simulator reaches', () => {
     ]);
   });
 
-  it('says of what is out of reach the same as the document', () => {
+  it('lists what is out of reach in the same words as the document', () => {
     const [, told = ''] = readFileSync(DOCUMENT, 'utf8').split('## What it does not reach');
     expect(OUT_OF_REACH.filter((one) => !told.includes(one))).toEqual([]);
   });

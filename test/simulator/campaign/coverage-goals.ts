@@ -52,7 +52,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
   side: ['BUY', 'SELL'],
   revisions: ['FREE', 'IMPROVE_ONLY', 'FINAL'],
   tokens: ['issued for all', 'issued for some', 'issued for none'],
-  nobody: ['won NO_QUOTES', 'won RESERVE_NOT_MET', 'won MINIMUM_NOT_MET'],
+  'not awarded:': ['NO_QUOTES', 'RESERVE_NOT_MET', 'MINIMUM_NOT_MET'],
   priority: ['kept', 'lost'],
   stream: [
     'resumed',
@@ -69,7 +69,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Of refusals those that come of what others do, of time, or of repeats; why else something is refused is for other tests. */
+/** Answers that depend on other users, time or repeats. Other reasons for a refusal are tested elsewhere. */
 const ANSWERS = [
   '200 CANCEL',
   '200 CREATE',
@@ -92,7 +92,7 @@ const ANSWERS = [
   '503 clock_unhealthy',
 ];
 
-/** What a run of a thousand seeds must have reached: a simulator that reaches nothing finds nothing. */
+/** What a run of a thousand seeds must reach: a simulator that reaches nothing finds nothing. */
 export const GOALS: readonly string[] = [
   ...Object.entries(REACHED).flatMap(([kind, names]) => names.map((name) => `${kind} ${name}`)),
   ...ANSWERS.map((answer) => `answer ${answer}`),
@@ -106,7 +106,10 @@ export const GOALS: readonly string[] = [
   'twins compared',
 ];
 
-/** Of a hundred seeds so much at least, which is half of what is usual: what most of all rests on must not come about by chance alone. */
+/**
+ * Least counts for a hundred seeds, about half of the usual: the most important cases must not be reached by
+ * chance alone.
+ */
 const COMMON: Readonly<Record<string, number>> = {
   'answer 201 CREATE': 380,
   'answer 201 SUBMIT': 270,
@@ -119,7 +122,7 @@ const COMMON: Readonly<Record<string, number>> = {
   'twins compared': 20,
 };
 
-/** Which goals a run of so many seeds has missed, in words. */
+/** The goals that a run of this many seeds has missed, as text. */
 export function missedGoals(coverage: ReadonlyMap<string, number>, seeds: number): string[] {
   const never = GOALS.filter((goal) => (coverage.get(goal) ?? 0) === 0);
   const seldom = Object.entries(COMMON).flatMap(([name, least]) => {
@@ -129,7 +132,7 @@ export function missedGoals(coverage: ReadonlyMap<string, number>, seeds: number
   return [...never, ...seldom];
 }
 
-/** What no seed can reach, as docs/understand/simulator.md says and why: whoever reads that everything was reached is to know of what. */
+/** What no seed can reach. docs/understand/simulator.md lists the same with the reasons. */
 export const OUT_OF_REACH: readonly string[] = [
   'more than 256 commands in one batch',
   'a batch of 2,000 records or 2,000,000 characters',
@@ -137,13 +140,13 @@ export const OUT_OF_REACH: readonly string[] = [
   'more than 500 notes of connections',
   'more than 512 auctions due at once',
   'an audience of more than 64',
-  'leases that are called in',
+  'leases that are recalled',
   '`NO` and named outcomes',
   'an award that its first route cannot settle',
-  'how much is left to one who has little',
+  'the remaining capacity of an account with little',
   'halts',
   'evidence that is stale or contradicts itself',
   'orders of operators',
-  'a process that is told to stop',
+  'a process that is asked to stop',
   'records that are damaged or missing',
 ];

@@ -1,18 +1,18 @@
 import { hearLines, type SimulationOutcome } from '../simulation.js';
 import { TRIALS, type TrialName } from './trials.js';
 
-/** Every so many seeds a world is lived twice, with and without competitors. */
+/** Every fourth seed also runs twins: one world with and without competitors. */
 const TWINS_EVERY = 4;
 
 export interface Searched extends SimulationOutcome {
-  /** Which of the seed's trials it came of; undefined where nobody lived to tell. */
+  /** The trial of the seed that failed; undefined if the thread was lost before it could say so. */
   readonly trial: TrialName | undefined;
 }
 
-/** Whom each line of a trace is told as soon as it is noted. */
+/** Gets each line of a trace as soon as it is noted. */
 export type TraceListener = (trial: TrialName, line: string) => void;
 
-/** All that one seed stands for, up to what breaks first. */
+/** Runs all trials of one seed, until the first one that fails. */
 export async function search(seed: number, listener?: TraceListener): Promise<Searched> {
   const outcome = await lived('WORLD', seed, listener);
   if (outcome.violation !== undefined || seed % TWINS_EVERY !== 0) return outcome;

@@ -3,12 +3,12 @@ import type { Searched } from './search.js';
 import { thrown } from './thrown.js';
 import type { TrialName } from './trials.js';
 
-/** What a thread is asked for. */
+/** A task for a thread. */
 export type ThreadTask =
   | { readonly kind: 'SEARCH'; readonly seed: number; readonly keepsTrace: boolean }
   | { readonly kind: 'SHRINK'; readonly seed: number; readonly trial: TrialName; readonly check: string };
 
-/** What was left of a trial that fails. */
+/** The shrunk form of a trial that fails. */
 export interface ShrunkTrial {
   readonly incidents: number;
   readonly what: string;
@@ -16,14 +16,17 @@ export interface ShrunkTrial {
   readonly lines: readonly string[];
 }
 
-/** What a thread says: `ALIVE` where it begins with something that may take its time anew, a line as soon as it is noted. */
+/**
+ * A message from a thread. `ALIVE` restarts the patience before a step that may take long; a line is sent as
+ * soon as it is noted.
+ */
 export type Word =
   | { readonly kind: 'ALIVE' }
   | { readonly kind: 'LINE'; readonly trial: TrialName; readonly line: string }
   | { readonly kind: 'SEARCHED'; readonly outcome: Searched }
   | { readonly kind: 'SHRUNK'; readonly shrunk: ShrunkTrial };
 
-/** Where there was nobody left to sum it up. */
+/** Instead of a digest, if the thread was lost before it could send one. */
 const NO_DIGEST = 'unfinished';
 
 class Lost extends Error {
@@ -37,12 +40,12 @@ class Lost extends Error {
 }
 
 /**
- * Searches one seed after another on a thread of its own. One that ends the thread, or keeps it for longer than anybody waits, has
- * failed like any other, and the next one gets a thread that is as good as new.
+ * Searches one seed after another on a thread of its own. A seed that ends the thread, or exceeds its patience
+ * or its memory, has failed; the next one gets a fresh thread.
  */
 export class SearchThread {
   private worker: Worker | undefined;
-  /** What it ends of, where it has said so. */
+  /** The error that the thread ended with, if it reported one. */
   private fault: unknown;
 
   constructor(
@@ -54,7 +57,7 @@ export class SearchThread {
     try {
       const word = await this.ask({ kind: 'SEARCH', seed, keepsTrace });
       if (word.kind !== 'SEARCHED') throw new TypeError('it was asked for a seed');
-      // What a broken world has left behind must not break the next one.
+      // State that a broken world left must not break the next one.
       if (word.outcome.violation !== undefined) await this.end();
       return word.outcome;
     } catch (error) {
@@ -63,7 +66,7 @@ export class SearchThread {
     }
   }
 
-  /** In words why not, where that ended the thread or kept it for too long. */
+  /** Returns the reason as text if shrinking ended the thread or took too long. */
   async shrink(seed: number, trial: TrialName, check: string): Promise<ShrunkTrial | string> {
     try {
       const word = await this.ask({ kind: 'SHRINK', seed, trial, check });
@@ -121,7 +124,7 @@ export class SearchThread {
           resolve(word);
         }
       };
-      // Behind all that it has still said.
+      // Comes after all messages of the thread.
       const onExit = (code: number): void => {
         lose('no thread ends', this.fault === undefined ? `it ended with ${code}` : thrown(this.fault));
       };
@@ -139,20 +142,20 @@ export class SearchThread {
 const WEIGHED_EVERY_MS = 250;
 const MOST_MEGABYTES = 1_024;
 
-/** A world takes far less. One that takes more and more would end not its thread alone, as a rule, but the whole run. */
+/** A world takes far less. Without this check the whole run would run out of memory, and not only the thread. */
 async function isTooLarge(worker: Worker): Promise<boolean> {
   try {
     const { used_heap_size: used } = await worker.getHeapStatistics();
     return used > MOST_MEGABYTES * 1024 ** 2;
   } catch {
-    // It is gone, and that is told for itself.
+    // The thread has ended, and its exit is reported separately.
     return false;
   }
 }
 
 const MOST_LINES = 50_000;
 
-/** The last lines of the trial that is lived. */
+/** The last lines of the running trial. */
 class LinesSoFar {
   private trial: TrialName | undefined;
   private kept: string[] = [];

@@ -2,10 +2,13 @@ import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 
 const MOST_PLACES = 5;
-/** Where the compiled tree lies. */
+/** The root of the compiled tree. */
 const TREE = new URL('../../../', import.meta.url);
 
-/** What was thrown, and where in this tree; in words that are the same on every machine, since a trace is told by its digest. */
+/**
+ * The error and its location in this tree. The text is the same on every machine, because the digest of a trace
+ * covers it.
+ */
 export function thrown(error: unknown): string {
   if (!(error instanceof Error)) return `${inspect(error)} was thrown`;
   return [`${error.name}: ${error.message}`, ...placesOf(error.stack ?? '')].join('\n');

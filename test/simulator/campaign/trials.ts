@@ -3,7 +3,7 @@ import { simulate, type SimulationOutcome, type Watching } from '../simulation.j
 import { CALM_TOPIC } from '../storage/topic.js';
 import { liveTwins, twinPlan } from '../twins/compare-twins.js';
 
-/** What can be lived by a plan, and in which ways a plan may be made simpler before its incidents are. */
+/** How to run a plan, and how the plan may be made simpler before incidents are left out. */
 export interface Trial {
   readonly plan: Plan;
   readonly live: (plan: Plan, watching?: Watching) => Promise<SimulationOutcome>;
@@ -14,7 +14,7 @@ export type TrialName = 'WORLD' | 'TWINS';
 
 const FEW: readonly Partial<Plan>[] = [{ projectors: 1, settlers: 1 }, { gateways: 1 }];
 
-/** What a seed stands for. */
+/** The trials of each seed. */
 export const TRIALS: Readonly<Record<TrialName, (seed: number) => Trial>> = {
   WORLD: (seed) => {
     const plan = draw(seed);
@@ -26,6 +26,6 @@ export const TRIALS: Readonly<Record<TrialName, (seed: number) => Trial>> = {
     ];
     return { plan, live: simulate, simpler: [...calmer, ...FEW, { graces: {} }] };
   },
-  // Their world is as calm as they can be compared in.
+  // Twins can be compared only in a calm world.
   TWINS: (seed) => ({ plan: twinPlan(seed), live: liveTwins, simpler: FEW }),
 };

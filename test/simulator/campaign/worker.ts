@@ -11,7 +11,7 @@ function say(word: Word): void {
 async function searched(seed: number, keepsTrace: boolean): Promise<Word> {
   say({ kind: 'ALIVE' });
   if (!keepsTrace) return { kind: 'SEARCHED', outcome: await search(seed) };
-  // At once: of a world that never ends nobody could be told any later.
+  // Sent at once: a world that never ends could not report it later.
   const outcome = await search(seed, (trial, line) => say({ kind: 'LINE', trial, line }));
   return { kind: 'SEARCHED', outcome };
 }
@@ -27,7 +27,7 @@ async function shrunk(seed: number, name: TrialName, check: string): Promise<Shr
   return { incidents: plan.incidents.length, what, runs, lines: outcome.lines };
 }
 
-/** A thread that does what it is asked for, one after another. */
+/** A thread that carries out its tasks one after another. */
 parentPort?.on('message', (task: ThreadTask) => {
   const done =
     task.kind === 'SEARCH'

@@ -1,11 +1,11 @@
-/** How many steps are put on the real event loop at a time. */
+/** How many steps are queued on the real event loop at a time. */
 const AT_ONCE = 64;
 
 const { setImmediate: realImmediate } = globalThis;
 
 /**
- * Takes one step after another, each in a turn of the real event loop of its own: by the next one every promise that could go on
- * has gone on. Resolves when `step` says that there is nothing more to do.
+ * Runs each step in its own turn of the real event loop, so every promise that can continue has continued
+ * before the next step. Resolves when `step` returns false.
  */
 export function drive(step: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -30,7 +30,7 @@ export function drive(step: () => boolean): Promise<void> {
   });
 }
 
-/** When every promise that could go on has gone on. */
+/** Resolves when every promise that can continue has continued. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => {
     realImmediate(resolve);

@@ -1,6 +1,6 @@
 export interface Timed {
   readonly at: number;
-  /** Breaks ties: what was entered first happens first. */
+  /** Breaks ties: the item that was added first comes first. */
   readonly order: number;
 }
 

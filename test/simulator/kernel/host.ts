@@ -2,20 +2,20 @@ import type { ProcessContext, Scheduler } from './scheduler.js';
 
 type Standing = 'RUNNING' | 'PAUSED' | 'DEAD';
 
-/** By the scheduler; without an end while it lasts. */
+/** Endless until the scheduler ends it. */
 interface Standstill {
   readonly from: number;
   until: number;
 }
 
-/** One simulated process. What is to happen in it waits while it is paused and never happens once it is dead. */
+/** One simulated process. Its actions wait while it is paused and never run after it has died. */
 export class Host implements ProcessContext {
   private standing: Standing = 'RUNNING';
   private held: (() => void)[] = [];
   private readonly onDeath: (() => void)[] = [];
   private readonly standstills: Standstill[] = [];
   private endedAt = Infinity;
-  /** Nothing that this process does at the end of a turn comes before what it did so earlier. */
+  /** Keeps the ends of turns of this process in order. */
   private lastTurn = 0;
 
   constructor(
@@ -31,20 +31,20 @@ export class Host implements ProcessContext {
     return this.standing === 'PAUSED';
   }
 
-  /** Whether there is no standstill around that moment, or one too short for anybody in here to notice, before the process ends. */
+  /** Whether the process ran at that moment, or stood still for too short a time to notice it before it ended. */
   ranOn(at: number, unnoticed: number): boolean {
     const isAround = ({ from, until }: Standstill): boolean =>
       from <= at && at < until && until - from > unnoticed;
     return at < this.endedAt && !this.standstills.some(isAround);
   }
 
-  /** Now, later, or never. */
+  /** Runs the action now, after the pause, or never if the process is dead. */
   run(action: () => void): void {
     if (this.standing === 'PAUSED') this.held.push(action);
     else if (this.standing === 'RUNNING') this.scheduler.enter(this, action);
   }
 
-  /** When everything has run that this turn of the event loop has to do. */
+  /** Runs the action at the end of this turn of the event loop. */
   soon(action: () => void, afterNanos: number): void {
     const at = Math.max(this.lastTurn, this.scheduler.now + afterNanos);
     this.lastTurn = at;
@@ -64,7 +64,7 @@ export class Host implements ProcessContext {
     for (const action of this.held.splice(0)) this.scheduler.after(0, this, action);
   }
 
-  /** As after kill -9. */
+  /** Like kill -9. */
   die(): void {
     if (this.standing === 'DEAD') return;
     this.standing = 'DEAD';
@@ -73,7 +73,7 @@ export class Host implements ProcessContext {
     for (const tell of this.onDeath.splice(0)) tell();
   }
 
-  /** What the machine does for a process that is gone: its connections end, its transactions are rolled back. */
+  /** Runs on the machine once the process is gone: connections end, transactions are rolled back. */
   whenDead(tell: () => void): void {
     this.onDeath.push(tell);
   }

@@ -1,7 +1,7 @@
 const HALF = 0x1_0000_0000;
 const WARM_UP = 12;
 
-/** Numbers that look like chance and follow from a seed alone (sfc32). */
+/** Random numbers that depend only on the seed (sfc32). */
 export class Random {
   private readonly state: Uint32Array;
 
@@ -11,7 +11,7 @@ export class Random {
     for (let left = WARM_UP; left > 0; left -= 1) this.next();
   }
 
-  /** Another one, which the draws from this one do not change. */
+  /** An independent generator: draws from this one do not change it. */
   fork(name: string): Random {
     return new Random(`${this.seed}/${name}`);
   }
@@ -33,7 +33,7 @@ export class Random {
     return Math.floor(this.next() * bound);
   }
 
-  /** A whole number, both ends included. */
+  /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number {
     return least + this.below(most - least + 1);
   }
@@ -44,7 +44,7 @@ export class Random {
 
   pick<T>(items: readonly T[]): T {
     const item = items[this.below(items.length)];
-    if (item === undefined) throw new RangeError('nothing to pick from');
+    if (item === undefined) throw new RangeError('there is nothing to pick from');
     return item;
   }
 

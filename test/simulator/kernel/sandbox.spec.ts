@@ -4,10 +4,10 @@ import { enterSandbox } from './sandbox.js';
 import { Scheduler } from './scheduler.js';
 
 describe('the sandbox of a simulation', () => {
-  it('finds out whoever asks for real time or chance, until it is left', () => {
+  it('refuses real time and real randomness until it is left', () => {
     const leave = enterSandbox(new Scheduler(), () => 1);
     try {
-      expect(() => process.hrtime.bigint()).toThrow('process.hrtime.bigint was asked within a simulation');
+      expect(() => process.hrtime.bigint()).toThrow('process.hrtime.bigint was called within a simulation');
       expect(() => process.hrtime()).toThrow('process.hrtime was asked');
       expect(() => Date.now()).toThrow('Date.now was asked');
       expect(() => Math.random()).toThrow('Math.random was asked');
@@ -27,7 +27,7 @@ describe('the sandbox of a simulation', () => {
     expect(crypto.randomUUID()).toHaveLength(36);
   });
 
-  it('is not entered by what an earlier file of tests has left in the same process', () => {
+  it('is not disturbed by timers that an earlier test file left in the same process', () => {
     const { hrtime: leftBehind } = process;
     const { performance: leftToo } = globalThis;
     const leave = enterSandbox(new Scheduler(), () => 1);

@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import type { Scheduler } from './scheduler.js';
 
-/** How long a turn of a process's event loop may take. */
+/** The longest turn of a process's event loop. */
 const TURN_NANOS = 20_000;
 
 type Forbidden =
@@ -18,8 +18,8 @@ type Forbidden =
   | 'crypto.randomInt';
 
 /**
- * While a simulation runs, `setImmediate` is the end of a turn in simulated time, and whoever asks for real time or chance is
- * found out at once.
+ * While a simulation runs, `setImmediate` is the end of a turn in simulated time, and any use of real time or
+ * randomness is refused.
  */
 export function enterSandbox(scheduler: Scheduler, turn: () => number): () => void {
   const real = {
@@ -49,12 +49,13 @@ export function enterSandbox(scheduler: Scheduler, turn: () => number): () => vo
   Object.assign(Math, { random: refuse('Math.random') });
   Object.assign(Date, { now: refuse('Date.now') });
   Object.assign(globalThis, { Date: thatTellsNoTime(Date) });
-  // Test files that run one after another in one process share the object: a timer that an earlier file has left may still ask it.
+  // Test files in one process share this object, and a timer left by an earlier file may still call it.
   replacePerformance(
     Object.assign(Object.create(performance) as typeof performance, { now: refuse('performance.now') }),
   );
   replaceChance({ randomUUID: refuse('crypto.randomUUID'), randomInt: refuse('crypto.randomInt') });
-  // Not its `bigint` alone: tests that run one after another in one process share the function, and what an earlier one has left may ask.
+  // Replaced as a whole: test files in one process share the function, and a timer left by an earlier file may
+  // still call it.
   process.hrtime = Object.assign(refuse('process.hrtime'), { bigint: refuse('process.hrtime.bigint') });
   return () => {
     const { setImmediate, setTimeout, setInterval, random, now, hrtime, randomUUID, randomInt } = real;
@@ -75,7 +76,7 @@ const UNCANCELLABLE: NodeJS.Immediate = {
   [Symbol.dispose]: () => undefined,
 };
 
-/** Moments that are given to it are as good as ever. */
+/** Dates from given values still work. */
 function thatTellsNoTime(real: DateConstructor): DateConstructor {
   const now = refuse('new Date');
   return new Proxy(real, {
@@ -89,7 +90,7 @@ function replacePerformance(value: typeof performance): void {
   Object.defineProperty(globalThis, 'performance', { value, configurable: true, writable: true });
 }
 
-/** For those, too, who import them by name. */
+/** Also for modules that import these functions by name. */
 function replaceChance(chance: { readonly randomUUID: unknown; readonly randomInt: unknown }): void {
   Object.assign(crypto, chance);
   syncBuiltinESMExports();
@@ -97,6 +98,6 @@ function replaceChance(chance: { readonly randomUUID: unknown; readonly randomIn
 
 function refuse(name: Forbidden): () => never {
   return () => {
-    throw new Error(`${name} was asked within a simulation`);
+    throw new Error(`${name} was called within a simulation`);
   };
 }

@@ -4,9 +4,9 @@ import { EventQueue, type Timed } from './event-queue.js';
 /** Where code runs: a simulated process. */
 export interface ProcessContext {
   readonly isAlive: boolean;
-  /** Now, later, or never. */
+  /** Runs the action now, later or never. */
   run(action: () => void): void;
-  /** When everything has run that this turn of its event loop has to do. */
+  /** Runs the action at the end of this turn of the event loop. */
   soon(action: () => void, afterNanos: number): void;
 }
 
@@ -17,8 +17,8 @@ interface SimEvent extends Timed {
 }
 
 /**
- * All that happens in a simulation, one thing after another on one simulated time line in nanoseconds. Between two steps every
- * promise that can go on has gone on, so a crash falls where a process waits for something from outside, and nowhere else.
+ * Runs all events of a simulation in order, on one simulated time line in nanoseconds. Between two steps every
+ * promise that can continue has continued. So a crash falls only where a process waits for something outside.
  */
 export class Scheduler {
   now = 0;
@@ -27,7 +27,7 @@ export class Scheduler {
   private entered = 0;
   private current: ProcessContext | undefined;
 
-  /** In which process the code runs that runs now. */
+  /** The process that owns the running code. */
   get running(): ProcessContext | undefined {
     return this.current;
   }
@@ -47,7 +47,7 @@ export class Scheduler {
     };
   }
 
-  /** The next thing that is due before `until`. False where there is none. */
+  /** Runs the next event that is due before `until`. False if there is none. */
   step(until: number): boolean {
     for (;;) {
       const next = this.queue.first();
@@ -62,7 +62,7 @@ export class Scheduler {
     }
   }
 
-  /** Until the next step all code belongs to this process. */
+  /** Until the next step, all code belongs to this process. */
   enter(host: ProcessContext | undefined, action: () => void): void {
     this.current = host;
     action();

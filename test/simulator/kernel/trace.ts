@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Scheduler } from './scheduler.js';
 
-/** What happened, in its order: as a digest always, and in words where somebody wants to read it. */
+/** The events of a world, in order: always as a digest, and as text if a listener is set. */
 export class Trace {
   readonly lines: string[] = [];
   private readonly hash = createHash('sha256');
@@ -22,7 +22,7 @@ export class Trace {
   }
 }
 
-/** When a line of a trace was noted. */
+/** The time at which a line of a trace was noted. */
 export function millisOf(line: string): number {
   return Number.parseFloat(line);
 }

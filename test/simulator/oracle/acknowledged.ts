@@ -1,10 +1,10 @@
 import type { PlacedEvent } from './raw-events.js';
 
-/** Up to where a shard's owner was known to know its journal, and since when: it has acknowledged what stands there. */
+/** How far each shard's owner was known to have read its journal, and since when: it acknowledged that record. */
 export class Acknowledged {
   private readonly steps: { readonly at: number; readonly sequence: number }[][] = [];
 
-  /** In the order of time. */
+  /** Calls come in order of time. */
   note({ shard, sequence }: Pick<PlacedEvent, 'shard' | 'sequence'>, at: number): void {
     const steps = (this.steps[shard] ??= []);
     if (sequence > (steps.at(-1)?.sequence ?? 0)) steps.push({ at, sequence });

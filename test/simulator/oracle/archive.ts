@@ -10,24 +10,24 @@ const ONCE = 'every command once';
 const RULES = 'the rules of an auction';
 const FORWARD = 'the times of commands go forward';
 
-/** All auctions as they follow from the journals' events, and the event that each command has led to. */
+/** All auctions as the journals' events define them, and the event that each command caused. */
 export class OracleArchive {
   readonly files = new Map<string, AuctionFile>();
-  /** By auction, what there is to be told of it. */
+  /** What may be shown of each auction, by auction id. */
   readonly pictures = new Map<string, Picture>();
-  /** Everybody who has ever been a party. */
+  /** Every account that has ever been a party. */
   readonly accounts = new Set<string>();
-  /** By the command's name. */
+  /** By command name. */
   readonly commands = new Map<string, PlacedEvent>();
-  /** Of withdraw-alls, by the command's name in each shard. */
+  /** Withdraw-alls in each shard, by command name. */
   readonly withdrawn = new Map<string, WithdrawnPart>();
-  /** By shard, when its latest command was. */
+  /** The time of the latest command of each shard. */
   private readonly latest: string[] = [];
   private readonly open = new Set<AuctionFile>();
-  /** In which auction each quote is. */
+  /** The auction of each quote. */
   private readonly quoted = new Map<string, AuctionFile>();
 
-  /** Files the event, provided that it may happen; the auction that it happens to, if it happens to one. */
+  /** Files the event after checking that it is allowed. Returns its auction, if it has one. */
   take(placed: PlacedEvent): AuctionFile | undefined {
     this.mustGoForward(placed);
     const name = this.noteCommand(placed);
@@ -85,19 +85,19 @@ export class OracleArchive {
     return file;
   }
 
-  /** What nobody has asked for may be of the moment for which it was said, such as a close, however late it is written. */
+  /** A timed event without a command, such as a close, has its agreed time, however late it is written. */
   private mustGoForward({ shard, sequence, event: { at, type, command } }: PlacedEvent): void {
     if (command === undefined) return;
     const before = this.latest[shard] ?? '';
     must(
       at >= before,
       FORWARD,
-      () => `${type} ${sequence} of shard ${shard} is of ${at}, behind one of ${before}`,
+      () => `${type} ${sequence} of shard ${shard} is of ${at}, after one of ${before}`,
     );
     this.latest[shard] = at;
   }
 
-  /** The command's name; nothing where the event comes of none. */
+  /** Returns the command's name, or an empty text if no command caused the event. */
   private noteCommand(placed: PlacedEvent): string {
     const { shard, event } = placed;
     if (event.command === undefined) return '';
@@ -108,14 +108,14 @@ export class OracleArchive {
     must(
       known === undefined,
       ONCE,
-      () => `${name} stands at ${known?.sequence ?? 0} and again at ${placed.sequence}`,
+      () => `${name} is at ${known?.sequence ?? 0} and again at ${placed.sequence}`,
     );
     this.commands.set(name, placed);
     return name;
   }
 }
 
-/** A create names no auction: its auction follows from it. */
+/** A create names no auction: the auction's id follows from the create. */
 export function commandName(operation: string, account: string, where: string, key: string): string {
   return [operation, account, operation === 'CREATE' ? '' : where, key].join('/');
 }

@@ -4,9 +4,9 @@ import type { RawEvent, RawQuote, RawTerms } from './raw-events.js';
 import { must } from './violation.js';
 
 const ASKED = 'what was asked is what stands';
-const INVITED = 'nobody is invited who was not asked for';
+const INVITED = 'only makers that were asked for are invited';
 
-/** A command's content as its caller wrote it: the fields of its body, and the quote that its path names. */
+/** A command's content as its caller wrote it: the fields of its body, and the quote named in its path. */
 export interface Asked {
   readonly [field: string]: unknown;
   readonly quote_id?: string;
@@ -23,7 +23,7 @@ export interface Asked {
   readonly venue?: string;
 }
 
-/** As much of a success as is held against what was asked. */
+/** The part of a successful answer that is compared with the request. */
 export interface ToldResult {
   readonly auction_id?: string;
   readonly quote_id?: string;
@@ -39,16 +39,16 @@ interface Done {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Nobody is shown more than was asked for. */
+/** The default: each maker sees only its own result. */
 const PRIVATE_UNLESS_ASKED = { result_disclosure: 'OWN_RESULT' };
 const NOBODY_NAMED = { originator: 'ANONYMOUS', market_makers: 'ANONYMOUS' };
 
-/** Holds what has come of a command, in the journal and in its answer, against each field that it named. */
+/** Compares each named field of a command with the journal and the answer. */
 export function mustStand(done: Done, event: RawEvent, file: AuctionFile, name: string): void {
   const { operation, account, asked, told } = done;
   const { data } = event;
   if (operation === 'CREATE') {
-    must(file.terms.originator.account_id === account, ASKED, () => `${name}: is somebody else's`);
+    must(file.terms.originator.account_id === account, ASKED, () => `${name}: belongs to another account`);
     mustOpen(asked, file.terms, told, name);
     return;
   }
@@ -65,7 +65,7 @@ export function mustStand(done: Done, event: RawEvent, file: AuctionFile, name: 
     mustSay(told, { ...termsOf(quote.versions.at(-1)), status: 'WITHDRAWN' }, name);
     return;
   }
-  // What a revision does not name is as it was before.
+  // Fields that a revision leaves out keep their earlier value.
   const before = operation === 'REVISE' ? termsOf(quote.versions[expected - 1]) : {};
   const wanted = { ...before, ...named, revision: expected + 1 };
   for (const one of [data.quote ?? {}, told]) mustSay(one, wanted, name);
@@ -90,7 +90,7 @@ function mustOpen(asked: Asked, terms: RawTerms, told: object, name: string): vo
   mustInvite(audience, terms, name);
 }
 
-/** Who is in a group, or eligible, is for the policy's own tests. */
+/** Membership of groups and eligibility are tested with the policy. */
 function mustInvite(audience: Asked['audience'], terms: RawTerms, name: string): void {
   const { market_maker_ids: listed = [], group_ids: groups, all_eligible: all, ...rest } = audience ?? {};
   const isByName = groups === undefined && all !== true;
@@ -101,7 +101,7 @@ function mustInvite(audience: Asked['audience'], terms: RawTerms, name: string):
   }
 }
 
-/** Each field as it is wanted; one that is wanted as undefined must not be there. */
+/** Compares each field. A field that is wanted as undefined must be absent. */
 function mustSay(found: object, wanted: Fields, name: string): void {
   const fields: Fields = { ...found };
   for (const [field, value] of Object.entries(wanted)) {

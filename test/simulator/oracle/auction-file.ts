@@ -12,16 +12,16 @@ export interface FiledQuote {
   priority: number;
   status: 'ACTIVE' | 'WITHDRAWN' | 'EXPIRED' | 'JUDGED';
   hold: readonly RawHold[];
-  /** As submitted, and as each revision has left it. */
+  /** The terms as submitted, and after each revision. */
   readonly versions: RawQuote[];
-  /** The stream on which it was submitted, if it was. */
+  /** The stream on which the quote was submitted, if any. */
   readonly connection: string | undefined;
   withdrawal?: Withdrawal;
 }
 
 export interface Withdrawal {
   readonly by: string;
-  /** Whether some command says already that it has led to it. */
+  /** Whether a command has already been matched with this submission. */
   isClaimed: boolean;
 }
 
@@ -29,26 +29,26 @@ export interface FiledAward {
   readonly terms: RawAward;
   stage: 'PENDING' | 'SUBMITTED' | 'CONFIRMED' | 'FAILED';
   attempt: number;
-  /** How it was settled, as soon as it is confirmed. */
+  /** The settlement, once it is confirmed. */
   settlement?: RawSettlement;
 }
 
-/** One line of somebody's timeline, as it must be told, and which record of its shard's journal says so. */
+/** One expected line of a party's timeline, and the journal record that it comes from. */
 export interface StoryLine {
   readonly kind: string;
   readonly at: string;
   readonly sequence: number;
   readonly actor: string;
   readonly data: Shown;
-  /** What there is to be seen as of this line; nothing where the record has told of more at once. */
+  /** The view as of this line; absent if the same record adds further lines. */
   readonly sight?: ViewedAuction;
 }
 
-/** An auction as the oracle keeps it: plain, and grown event by event. */
+/** An auction as the oracle keeps it: plain data that grows event by event. */
 export interface AuctionFile {
   readonly id: string;
   readonly shard: number;
-  /** Of its events in the journal of its shard. */
+  /** The sequences of its events in the shard's journal. */
   readonly places: number[];
   readonly terms: RawTerms;
   readonly hold: readonly RawHold[];
@@ -56,10 +56,10 @@ export interface AuctionFile {
   status: string;
   readonly quotes: Map<string, FiledQuote>;
   readonly awards: Map<string, FiledAward>;
-  /** Until when its awards may be carried out; as soon as there are any. */
+  /** The deadline for settling its awards; set with the first award. */
   executionDeadline: string | undefined;
   readonly stories: Map<string, StoryLine[]>;
-  /** For whom it is over. */
+  /** The accounts for which the auction is over. */
   readonly over: Set<string>;
 }
 

@@ -2,7 +2,7 @@ import { must } from './violation.js';
 
 const DOCUMENTED = 'documented codes only';
 
-/** What may be answered to a command, whatever it is, as docs/reference/errors.md has it and written down here once more. */
+/** Answers allowed for every command, as docs/reference/errors.md lists them. Repeated here on purpose. */
 const TO_ALL = `
   400 idempotency_key_required, 400 invalid_json, 403 forbidden, 409 idempotency_key_conflict,
   409 idempotency_key_in_progress, 429 auction_mutation_rate_limited, 503 auction_owner_unavailable,
@@ -32,7 +32,7 @@ function codes(text: string): ReadonlySet<string> {
   return new Set(`${TO_ALL}, ${text}`.split(',').map((code) => code.trim()));
 }
 
-/** Nothing else may be answered to the operation. */
+/** Fails unless the status and code are documented for the operation. */
 export function mustBeDocumented(
   operation: string,
   status: number,

@@ -8,20 +8,16 @@ const RULES = 'the rules of an auction';
 const WINNERS = 'winners';
 const HOLDS = 'what is set aside';
 const DEADLINES = 'the execution deadline';
-/** `2026-11-20T12:00:00.123`, before the digits that are finer. */
+/** The length of `2026-11-20T12:00:00.123`, without finer digits. */
 const MILLIS_END = 23;
 
-/** Opens a file, provided that an auction may begin like this. */
+/** Opens a file after checking that an auction may begin like this. */
 export function opened({ shard, event }: PlacedEvent): AuctionFile {
   const { terms, hold = [] } = event.data;
   must(terms !== undefined, RULES, () => 'an auction without terms');
   const { auction_id: id, originator, audience } = terms;
   const makers = audience.map((party) => party.account_id);
-  must(
-    id === event.auction_id && id.startsWith(String(shard)),
-    RULES,
-    () => `${id} stands in shard ${shard}`,
-  );
+  must(id === event.auction_id && id.startsWith(String(shard)), RULES, () => `${id} is in shard ${shard}`);
   must(!makers.includes(originator.account_id), RULES, () => `${id} invites its originator`);
   must(
     makers.length > 0 && new Set(makers).size === makers.length,
@@ -56,12 +52,12 @@ export function opened({ shard, event }: PlacedEvent): AuctionFile {
   };
 }
 
-/** Enters an event of an auction that is on file, provided that it may happen to it. */
+/** Adds an event to its auction's file after checking that it is allowed. */
 export function enter(file: AuctionFile, { sequence, event }: PlacedEvent): void {
   const { type, data, at } = event;
   const where = (): string => `${type} ${sequence} of ${file.id}`;
   const { closes_at: closesAt } = file.terms;
-  // A winner's vain tries are part of its timeline until its award has ended.
+  // A winner's failed commands are part of its timeline until its award has ended.
   const isLate = type === 'QUOTE_REJECTED' && file.stage === 'AWARDED' && !file.over.has(data.maker ?? '');
   if (type.startsWith('QUOTE_') && type !== 'QUOTE_EXPIRED' && !isLate) {
     must(
@@ -79,14 +75,14 @@ export function enter(file: AuctionFile, { sequence, event }: PlacedEvent): void
       return;
     case 'QUOTE_WITHDRAWN': {
       const quote = standing(file, data.quote_id, at);
-      must(file.terms.quote_revision_policy === 'FREE', RULES, () => `${where()} although quotes stand`);
+      must(file.terms.quote_revision_policy === 'FREE', RULES, () => `${where()} although quotes are active`);
       quote.status = 'WITHDRAWN';
       quote.withdrawal = { by: data.by ?? '', isClaimed: event.command !== undefined };
       return;
     }
     case 'QUOTE_EXPIRED': {
       const quote = file.quotes.get(data.quote_id ?? '');
-      must(file.stage === 'OPEN' && at <= closesAt, RULES, () => `${where()} behind the close`);
+      must(file.stage === 'OPEN' && at <= closesAt, RULES, () => `${where()} after the close`);
       must(
         quote?.status === 'ACTIVE' && quote.expiresAt === at,
         RULES,
@@ -206,7 +202,7 @@ function standing(file: AuctionFile, id: string | undefined, at: string): FiledQ
   must(
     quote?.status === 'ACTIVE' && !isExpired(quote, at),
     RULES,
-    () => `quote ${id ?? ''} of ${file.id} does not stand at ${at}`,
+    () => `quote ${id ?? ''} of ${file.id} is not active at ${at}`,
   );
   return quote;
 }
@@ -219,7 +215,7 @@ function decide(file: AuctionFile, { awards = [], execution_deadline: deadline }
   must(
     told.join() === wanted.join(),
     WINNERS,
-    () => `of ${file.id}: ${told.join() || 'nobody'} instead of ${wanted.join() || 'nobody'}`,
+    () => `of ${file.id}: ${told.join() || 'no one'} instead of ${wanted.join() || 'no one'}`,
   );
   for (const award of awards) {
     must(!file.awards.has(award.award_id), WINNERS, () => `${award.award_id} twice`);
@@ -231,7 +227,7 @@ function decide(file: AuctionFile, { awards = [], execution_deadline: deadline }
     must(
       allowed === file.terms.execution_deadline_ms,
       DEADLINES,
-      () => `of ${file.id}, ${file.terms.execution_deadline_ms} ms behind ${at}, is ${deadline ?? 'none'}`,
+      () => `of ${file.id}, ${file.terms.execution_deadline_ms} ms after ${at}, is ${deadline ?? 'none'}`,
     );
     file.executionDeadline = deadline;
   }
@@ -240,7 +236,7 @@ function decide(file: AuctionFile, { awards = [], execution_deadline: deadline }
   file.status = awards.length > 0 ? 'AWARDED' : 'NO_AWARD';
 }
 
-/** Undefined where it is no whole number of them. */
+/** Undefined unless the difference is a whole number of milliseconds. */
 function millisBetween(from: string, to: string): number | undefined {
   const [whole, rest] = [(instant: string) => Date.parse(`${instant.slice(0, MILLIS_END)}Z`), MILLIS_END];
   return from.slice(rest) === to.slice(rest) ? whole(to) - whole(from) : undefined;
@@ -270,7 +266,7 @@ function execute(file: AuctionFile, { type, data }: RawEvent, where: () => strin
   must(
     award.stage === 'PENDING' || award.stage === 'SUBMITTED',
     RULES,
-    () => `${where()}: it is ${award.stage} already`,
+    () => `${where()}: it is already ${award.stage}`,
   );
   const step = type.slice('EXECUTION_'.length);
   must(

@@ -1,18 +1,18 @@
 import { Acknowledged } from './acknowledged.js';
 import type { PlacedEvent } from './raw-events.js';
 
-/** Up to where the journal of a shard must be known to whoever answers a read that was asked for at that time. */
+/** The record of a shard's journal that a read sent at that time must include. */
 export interface Freshness {
   floor(shard: number, askedAt: number): number;
 }
 
-/** For so long may the former owner of a shard go on answering from its memory, and a little more for the answer's way (decision 6). */
+/** How long a replaced owner may still answer from memory, plus the time for the answer to arrive (decision 6). */
 export const LAST_PROOF_MILLIS = 5_500;
 
 /**
- * What one owner has acknowledged it knows, and so does every later one. An earlier one that goes on and has not heard yet that it was
- * replaced knows what had been acknowledged by then. One that has ended answers nothing any more, and one that stood still when it was
- * replaced nothing before it has asked the journal.
+ * An owner and its successors know what it has acknowledged. A replaced owner that goes on knows what was
+ * acknowledged before it was replaced. An owner that ended answers nothing; one that was paused asks the
+ * journal first.
  */
 export class OwnersKnowledge implements Freshness {
   private readonly acknowledged = new Acknowledged();
@@ -20,7 +20,7 @@ export class OwnersKnowledge implements Freshness {
 
   constructor(
     private readonly nowMillis: () => number,
-    /** Whether an earlier owner of the shard went on at that time. */
+    /** Whether a replaced owner of the shard still ran at that time. */
     private readonly wentOn: (shard: number, atMillis: number) => boolean,
   ) {}
 

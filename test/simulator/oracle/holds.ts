@@ -2,7 +2,7 @@ import type { RawHold, RawTerms } from './raw-events.js';
 
 const MILLION = 1_000_000n;
 
-/** Rounded up, with the product in whole numbers. */
+/** The product of price and quantity in whole numbers, rounded up. */
 export function rounded(price: number, quantity: number): number {
   const product = BigInt(price) * BigInt(quantity);
   return Number(product / MILLION) + (product % MILLION === 0n ? 0 : 1);
@@ -12,7 +12,7 @@ interface Trade {
   readonly side: 'BUY' | 'SELL';
   readonly price: number;
   readonly quantity: number;
-  /** Into how many fills it may fall, each rounded up. */
+  /** The number of fills, each rounded up. */
   readonly parts: number;
 }
 
@@ -20,7 +20,7 @@ export function nameOf(account: string, { venue, resource, asset }: Omit<RawHold
   return [account, venue, resource, asset].join('\u0000');
 }
 
-/** What is wrong with a hold for such a trade, or undefined: tokens go first, the rest is covered by collateral. */
+/** The fault of a hold for such a trade, or undefined. Tokens are used first; collateral covers the rest. */
 export function faultOfHold(terms: RawTerms, trade: Trade, hold: readonly RawHold[]): string | undefined {
   const { side, price, quantity, parts } = trade;
   const expected = new Map<string, number>();
@@ -40,12 +40,12 @@ export function faultOfHold(terms: RawTerms, trade: Trade, hold: readonly RawHol
   const exposure = { venue: '', resource: 'SERVICE_EXPOSURE_LIMIT', asset: '' };
   expected.set(nameOf('', exposure), rounded(unit, quantity) + parts - 1);
   const told = new Map(hold.map((one) => [nameOf('', one), one.amount]));
-  if (told.size !== hold.length) return 'a resource stands twice';
+  if (told.size !== hold.length) return 'a resource is listed twice';
   for (const [name, amount] of expected) {
     if (told.get(name) !== amount)
       return `${name.replaceAll('\u0000', '/')}: ${told.get(name) ?? 0} instead of ${amount}`;
   }
-  return told.size === expected.size ? undefined : 'it holds what nobody needs';
+  return told.size === expected.size ? undefined : 'it holds more than the trade needs';
 }
 
 export function amountIn(hold: readonly RawHold[], venue: string, resource: string, asset: string): number {

@@ -23,14 +23,14 @@ beforeEach(() => {
   expect(take(last)).toEqual({ shard: SHARD, sequence: 3, event: { type: 'A' } });
 });
 
-it('ignores a second copy of a record, and nothing else that has its sequence', () => {
+it('ignores a second copy of a record, but no other record with the same sequence', () => {
   expect(take(last)).toBeUndefined();
   expect(copy.ignored).toEqual(new Map([['repeated event', 1]]));
   expect(() => take({ ...last, payload: '{"type":"B"}' })).toThrow('another record 3 of epoch 2');
   expect(() => take(linkEvent(SHARD, first, '{"type":"B"}'))).toThrow('another record 3 of epoch 2');
 });
 
-it('ignores whatever is of an older epoch, wherever it says to stand', () => {
+it('ignores every record of an older epoch, whatever its sequence', () => {
   for (const entry of [
     former,
     linkEpoch(SHARD, last, 1, 'ada'),

@@ -7,19 +7,19 @@ const NONE = createHash('sha256').update('sotto journal auction').digest('hex');
 const CHECK = 'one journal';
 
 /**
- * One shard's journal as it follows from the messages in its topic, read by the letter of docs/decisions/08 and nothing of the
- * code that reads it in production.
+ * One shard's journal, read from its topic by the rules of docs/decisions/08, without any of the production
+ * code that reads it.
  */
 export class JournalCopy {
   head = 0;
   epoch = 0;
   readonly hashes: string[] = [];
-  /** Messages that count for nobody, by why. */
+  /** The number of ignored messages, by reason. */
   readonly ignored = new Map<string, number>();
 
   constructor(private readonly shard: number) {}
 
-  /** The event that the message adds to the journal, if it adds any. */
+  /** Returns the event that the message adds to the journal, if any. */
   take(offset: number, value: Buffer): PlacedEvent | undefined {
     const text = value.toString('utf8');
     const end = text.indexOf('\n');
@@ -67,7 +67,7 @@ export class JournalCopy {
     return hash.digest('hex');
   }
 
-  /** What older epochs write behind a take-over, a take-over that came too late, and what is there already. */
+  /** Why a message is ignored: a deposed writer's, a late take-over, or a repeat. */
   private whyIgnored(kind: string, epoch: number, sequence: number): string | undefined {
     if (kind === 'epoch') return epoch < this.epoch || sequence <= this.head ? 'late take-over' : undefined;
     if (epoch < this.epoch) return 'event of a deposed writer';

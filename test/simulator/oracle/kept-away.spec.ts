@@ -34,7 +34,7 @@ beforeEach(() => {
   watch.onCommit();
 });
 
-it('counts each time that protection has tripped once', () => {
+it('counts a tripped protection once', () => {
   watch.onCommit();
   expect(tripped).toBe(1);
   tables.frozen.rows.set('mia', instant(6_000));
@@ -42,7 +42,7 @@ it('counts each time that protection has tripped once', () => {
   expect(tripped).toBe(2);
 });
 
-it('lets a maker write what was in hand when it was frozen, and quote after its time', () => {
+it('lets a maker write what was in progress when it was frozen, and quote again after the freeze', () => {
   for (const atMillis of [1_010, 5_001]) watch.mustKeepAway(quoted(atMillis));
   expect(() => watch.mustKeepAway(quoted(3_000))).toThrow(
     'a maker that its protection keeps away does not quote',

@@ -7,11 +7,11 @@ import { must } from './violation.js';
 const KEPT_AWAY = 'a maker that its protection keeps away does not quote';
 const PULLED = 'what is protected is taken back';
 const BEGINNING_MILLIS = Number(BEGINNING / BigInt(NANOS_PER_MILLI));
-/** A quote for which means were set aside before the freeze is journaled by then: each reservation looks for one. */
+/** A quote whose reservation was made before the freeze is in the journal within this time. */
 const IN_HAND_MILLIS = 20;
-/** By then it has also taken back what stood. */
+/** Within this time the maker's quotes have also been withdrawn. */
 const PULLED_MILLIS = 1_600;
-/** What was on its way while the protection tripped. */
+/** The time for quotes that were in flight when the protection tripped. */
 const MEANWHILE_MILLIS = 50;
 
 interface Freeze {
@@ -19,7 +19,7 @@ interface Freeze {
   readonly until: string;
 }
 
-/** In a world in which nothing goes wrong: what follows from it that a maker's protection has tripped. */
+/** In a world without faults: what must follow after a maker's protection has tripped. */
 export class KeptAway {
   private readonly freezes = new Map<string, Freeze[]>();
 
@@ -47,11 +47,11 @@ export class KeptAway {
     must(
       freeze === undefined,
       KEPT_AWAY,
-      () => `${maker} quotes, and is kept away until ${freeze?.until ?? ''}`,
+      () => `${maker} quotes, and is blocked until ${freeze?.until ?? ''}`,
     );
   }
 
-  /** At its close no quote is left of a maker whose protection tripped while it stood, but for those that may not be taken back. */
+  /** At the close no revocable quote may remain of a maker whose protection has tripped since. */
   mustHavePulled(file: AuctionFile): void {
     if (file.terms.quote_revision_policy !== 'FREE') return;
     const latest = this.nowMillis() - PULLED_MILLIS;
@@ -61,7 +61,7 @@ export class KeptAway {
       must(
         freeze === undefined,
         PULLED,
-        () => `${id} of ${file.id} stands, and its maker's protection tripped`,
+        () => `${id} of ${file.id} is active although its maker's protection tripped`,
       );
     }
   }

@@ -4,7 +4,7 @@ import { must } from './violation.js';
 
 const HISTORIES = 'owners keep what auctions are made of that are over';
 
-/** What owners have written of the auctions that they forget: never to be changed, so right from the first. */
+/** Histories that owners have written of auctions that they forget. They never change, so they must be right at once. */
 export class KeptHistories {
   private readonly known = new Set<string>();
 
@@ -25,7 +25,7 @@ export class KeptHistories {
       must(
         shard === file.shard && positions === places,
         HISTORIES,
-        () => `${id} is made of ${places} in shard ${file.shard}, not of ${positions} in shard ${shard}`,
+        () => `${id} consists of ${places} in shard ${file.shard}, not of ${positions} in shard ${shard}`,
       );
     }
   }

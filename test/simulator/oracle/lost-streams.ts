@@ -3,14 +3,14 @@ import type { PlacedEvent } from './raw-events.js';
 import { must } from './violation.js';
 
 const IN_TIME = 'quotes go with their stream, and not before';
-/** What the client and the gateway see of a loss lies so far apart at most. */
+/** The most by which client and gateway differ in when they notice a lost stream. */
 const APART_MILLIS = 100;
-/** So soon after its grace a quote has been taken back, where nothing goes wrong. */
+/** In a world without faults, a quote is withdrawn within this time after its grace. */
 const PROMPT_MILLIS = 500;
-/** An owner that has begun takes nothing back before all gateways have had time to find it. */
+/** A new owner withdraws nothing until all gateways have had this much time to find it. */
 export const LEASE_MILLIS = 2_500;
 
-/** How long a stream has been away, or was until a moment ago; undefined where it was not. */
+/** How long a stream has been away, or was until a moment ago; undefined if it was not away. */
 export type Absence = (account: string, connectionId: string) => number | undefined;
 
 export interface Graces {
@@ -18,7 +18,7 @@ export interface Graces {
   readonly absence: Absence;
 }
 
-/** In a world in which nothing else goes wrong: a quote is withdrawn for a lost stream when that was lost for as long as its maker has said. */
+/** In a world without other faults: a quote may be withdrawn for a lost stream only after the grace that its maker set. */
 export function mustBeLost(
   { event }: PlacedEvent,
   archive: OracleArchive,
@@ -28,7 +28,7 @@ export function mustBeLost(
   if (type !== 'QUOTE_WITHDRAWN' || data.by !== 'DISCONNECT') return;
   const quote = archive.findQuote(data.quote_id ?? '')?.quote;
   const grace = graces[quote?.maker ?? ''];
-  // Its client may not even have heard of the loss.
+  // The client may not even have noticed the loss.
   if (grace !== undefined && grace <= APART_MILLIS) return;
   const away = absence(quote?.maker ?? '', quote?.connection ?? '');
   must(
@@ -38,12 +38,12 @@ export function mustBeLost(
   );
 }
 
-/** A stream that is back. */
+/** A stream that has resumed. */
 export interface Back {
   readonly connectionId: string;
   readonly awayMillis: number;
   readonly graceMillis: number;
-  /** For how long a shard's owner has been at work. */
+  /** How long a shard's owner has been running. */
   readonly servesFor: (shard: number) => number;
 }
 
@@ -61,7 +61,7 @@ export function mustHaveGone(
     must(
       left === undefined,
       IN_TIME,
-      () => `quote ${left?.id ?? ''} of ${id} still stands after ${awayMillis} ms of ${graceMillis}`,
+      () => `quote ${left?.id ?? ''} of ${id} is still active after ${awayMillis} ms of ${graceMillis}`,
     );
   }
 }

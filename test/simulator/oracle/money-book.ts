@@ -13,11 +13,11 @@ const PREFERRED = 'routes are taken in their order';
 
 export type Sums = Map<string, number>;
 
-/** What the journals say is set aside, against the reservations, the evidence and the ledger, at every moment. */
+/** Compares what the journals reserve with the reservations, the evidence and the ledger, at every moment. */
 export class MoneyBook {
-  /** By shard: what its auctions hold. */
+  /** What the auctions of each shard hold. */
   private readonly held: readonly Sums[] = [new Map(), new Map(), new Map()];
-  /** Over all shards, without awards that the ledger has settled already. */
+  /** The sum over all shards, without awards that the ledger has already settled. */
   private readonly promised: Sums = new Map();
   private readonly counted = new Map<string, { readonly held: Sums; readonly promised: Sums }>();
   private readonly balances: Sums = new Map();
@@ -28,7 +28,7 @@ export class MoneyBook {
     private readonly findAward: (
       awardId: string,
     ) => { readonly file: AuctionFile; readonly award: RawAward } | undefined,
-    /** Whether nothing keeps an award from its first route, for which all was set aside. */
+    /** Whether every award can be settled on its first route, because all that it needs is reserved. */
     private readonly isCalm: boolean,
   ) {
     for (const [key, { amount }] of tables.balances.rows) this.balances.set(key, amount);
@@ -38,7 +38,7 @@ export class MoneyBook {
     return this.settled.get(awardId);
   }
 
-  /** The auction has changed, or one of its awards was settled. */
+  /** Called when the auction has changed or one of its awards was settled. */
   recount(file: AuctionFile): void {
     const before = this.counted.get(file.id);
     const held = sumsOf(file, () => false);
@@ -52,7 +52,7 @@ export class MoneyBook {
     for (const name of promised.keys()) this.checkCovered(name);
   }
 
-  /** Something was committed to the database. */
+  /** Called after each commit to the database. */
   onCommit(workedAt: string): void {
     const { settlements, reserved } = this.tables;
     for (const [awardId, { outcome, venue, delivered_atoms: delivered }] of settlements.rows) {
@@ -73,7 +73,7 @@ export class MoneyBook {
     }
   }
 
-  /** Nothing is on its way any more: the table says what the journals say, no more and no less. */
+  /** At rest the table of reservations must equal what the journals say. */
   checkAtRest(): void {
     for (const [name, amounts] of this.tables.reserved.rows) {
       for (const [shard, amount] of amounts.entries()) {
@@ -89,7 +89,10 @@ export class MoneyBook {
     checkStated(this.tables, this.balances);
   }
 
-  /** A reservation stands before its event and is released after: never is less set aside than was promised. */
+  /**
+   * A reservation is made before its event and released after it, so the reserved amount never falls below the
+   * promised one.
+   */
   private checkReserved(shard: number, name: string): void {
     const held = this.held[shard]?.get(name) ?? 0;
     const reserved = this.tables.reserved.rows.get(name)?.[shard] ?? 0;
@@ -112,11 +115,11 @@ export class MoneyBook {
 
   private settle(awardId: string, venue: string, told: number | null | undefined, workedAt: string): void {
     const found = this.findAward(awardId);
-    must(found !== undefined, LEDGER, () => `${awardId} was settled and never awarded`);
+    must(found !== undefined, LEDGER, () => `${awardId} was settled but never awarded`);
     const { file, award } = found;
     const { terms, executionDeadline: deadline = '' } = file;
-    // The commit may take its time; whoever commits has looked at the time behind all that it has waited for.
-    must(workedAt <= deadline, IN_TIME, () => `${awardId} is settled at ${workedAt}, behind ${deadline}`);
+    // The commit may come later; the settler checks the time after its last wait.
+    must(workedAt <= deadline, IN_TIME, () => `${awardId} is settled at ${workedAt}, after ${deadline}`);
     const originator = terms.originator.account_id;
     const isBuy = terms.side === 'BUY';
     const [buyer, seller] = isBuy ? [originator, award.maker] : [award.maker, originator];
@@ -126,7 +129,7 @@ export class MoneyBook {
     must(
       !this.isCalm || route === terms.routes[0],
       PREFERRED,
-      () => `${awardId} was settled at ${venue}, and nothing spoke against ${terms.routes[0]?.venue ?? ''}`,
+      () => `${awardId} was settled at ${venue}, and nothing prevented ${terms.routes[0]?.venue ?? ''}`,
     );
     const token = `${route.contract_id}/${route.outcome}`;
     const complement = `${route.contract_id}/${route.outcome === 'YES' ? 'NO' : 'YES'}`;
@@ -153,7 +156,7 @@ export class MoneyBook {
     this.balances.set(key, (this.balances.get(key) ?? 0) + by);
   }
 
-  /** Everybody has what it had and what its awards brought it, and nothing has come from nowhere. */
+  /** Every account has its initial balance plus what its awards brought; the sums stay the same. */
   private checkBalances(): void {
     const sums = new Map<string, number>();
     for (const [key, { account, venue, asset, amount }] of this.tables.balances.rows) {
@@ -171,7 +174,7 @@ export class MoneyBook {
   }
 }
 
-/** All that an auction holds at present. */
+/** All amounts that an auction holds now. */
 export function sumsOf(file: AuctionFile, isSettled: (awardId: string) => boolean): Sums {
   const sums: Sums = new Map();
   const add = (account: string, hold: readonly RawHold[]): void => {

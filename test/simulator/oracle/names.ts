@@ -2,14 +2,14 @@ import type { OracleArchive } from './archive.js';
 import { isOriginatorKnownTo } from './told/names.js';
 import { must } from './violation.js';
 
-const PRIVATE = 'nobody is named to whom it is not disclosed';
+const PRIVATE = 'no account is named to others unless disclosed';
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Nothing that somebody is told, whatever it is, names an account that no auction has disclosed to it. */
+/** No answer or frame names an account that no auction has disclosed to its receiver. */
 export class DisclosedNames {
   constructor(private readonly archive: OracleArchive) {}
 
-  /** What it has said itself it may be told. */
+  /** A party may be shown names that it used itself. */
   check(account: string, text: string, said = ''): void {
     for (const [id] of text.matchAll(UUID)) if (!said.includes(id)) this.checkId(account, id);
   }

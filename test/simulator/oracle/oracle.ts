@@ -17,20 +17,20 @@ const TOO_LATE = 'EXECUTION_DEADLINE_PASSED';
 const CARRIED = 'what can be settled is settled';
 const EARLY = 'nothing is over before its time';
 
-/** Time as nobody in the world knows it, and how far ahead of it an owner may be that believes its clock. */
+/** The true time, which no process knows, and how far ahead an owner's trusted clock may be. */
 export interface TrueTime {
   readonly now: () => string;
   readonly aheadMillis: number;
-  /** Whether nothing goes wrong in this world but that streams are lost. */
+  /** Whether the only faults in this world are lost streams. */
   readonly isCalm: boolean;
-  /** Since when the shard's owner has been at work, in milliseconds; without end where it is not. */
+  /** Since when the shard's owner has been ready, in milliseconds; Infinity if it is not. */
   readonly servesSince: (shard: number) => number;
-  /** Whether an earlier owner of the shard went on at that time, in milliseconds, and had not noticed anything. */
+  /** Whether a replaced owner of the shard still ran at that time, in milliseconds, without having noticed. */
   readonly formerWentOn: (shard: number, atMillis: number) => boolean;
   readonly streams: Graces;
 }
 
-/** Everything that is known of the world by looking at its disks, and checked while it grows. */
+/** Reads all disks of the world and checks them as they grow. */
 export class Oracle {
   readonly copies: readonly JournalCopy[] = [0, 1, 2].map((shard) => new JournalCopy(shard));
   readonly archive = new OracleArchive();
@@ -40,7 +40,7 @@ export class Oracle {
   readonly reached = new Map<string, number>();
   private readonly awards = new Map<string, { readonly file: AuctionFile; readonly award: RawAward }>();
 
-  /** What every owner must know that answers. */
+  /** What every answering owner must know. */
   readonly owners: OwnersKnowledge;
 
   constructor(
@@ -62,7 +62,7 @@ export class Oracle {
     if (placed !== undefined) this.onEvent(placed);
   }
 
-  /** `workedAt` is when the last statement was carried out of what is committed. */
+  /** `workedAt` is when the last statement of the commit was executed. */
   onCommit(workedAt: string): void {
     this.money.onCommit(workedAt);
     this.protection.onCommit();
@@ -105,7 +105,7 @@ export class Oracle {
     if (type === 'QUOTE_WITHDRAWN') this.count(`withdrawn by ${data.by ?? ''}`);
     if (type === 'QUOTE_REVISED')
       this.count(data.keeps_priority === true ? 'priority kept' : 'priority lost');
-    if (type === 'AUCTION_NOT_AWARDED') this.count(`nobody won ${data.reason ?? ''}`);
+    if (type === 'AUCTION_NOT_AWARDED') this.count(`not awarded: ${data.reason ?? ''}`);
     if ((data.awards?.length ?? 0) > 1) this.count('several winners');
     const { terms } = data;
     if (terms === undefined) return;
@@ -122,7 +122,7 @@ export class Oracle {
     this.count(`tokens issued for ${issued}`);
   }
 
-  /** Its own time is the one that was agreed on, whenever it is written; so what is looked at is when it is. */
+  /** The event carries the agreed time however late it is written, so the time of writing is checked. */
   private checkTime({ event: { type, at, auction_id: id } }: PlacedEvent): void {
     if (type !== 'AUCTION_CLOSED' && type !== 'QUOTE_EXPIRED') return;
     const now = this.time.now();
@@ -134,7 +134,7 @@ export class Oracle {
     );
   }
 
-  /** Who gave it up may have been ahead, and who writes it down be another owner, whose clock says less. */
+  /** The clock of the owner that gave up may have been ahead, and another owner with a slower clock may write it down. */
   private checkDeadline(awardId: string): void {
     const { now, aheadMillis } = this.time;
     const deadline = this.awards.get(awardId)?.file.executionDeadline ?? '';
@@ -149,7 +149,7 @@ export class Oracle {
     if (type !== 'EXECUTION_CONFIRMED' && type !== 'EXECUTION_FAILED') return;
     const id = data.award_id ?? '';
     if (data.reason === TOO_LATE) this.checkDeadline(id);
-    // Everything that it needs is set aside, and nobody is in the way of it.
+    // All that the award needs is reserved, and nothing blocks it.
     must(
       type === 'EXECUTION_CONFIRMED' || !this.time.isCalm,
       CARRIED,

@@ -3,7 +3,7 @@ import { must } from './violation.js';
 
 const WHOLE = 'pages lack nothing';
 
-/** Where something stands in a list: the newest comes first. */
+/** The position of an item in a list; the newest comes first. */
 export interface PageRow {
   readonly at: string;
   readonly id: string;
@@ -12,7 +12,7 @@ export interface PageRow {
 interface Page {
   readonly name: string;
   readonly rows: readonly PageRow[];
-  /** What must be found in the list as a whole. */
+  /** Items that the whole list must contain. */
   readonly wanted: readonly PageRow[];
   readonly told: Shown;
 }
@@ -23,7 +23,7 @@ interface Asked {
   readonly behind?: PageRow;
 }
 
-/** A page is in order, has no more than was asked for, and lacks nothing between where it begins and where it ends. */
+/** A page is in order, respects its limit, and is complete between its first and last item. */
 export function checkPage(
   { account, limit = Infinity, behind }: Asked,
   { name, rows, wanted, told }: Page,
@@ -38,7 +38,7 @@ export function checkPage(
   }
   const last = rows.at(-1);
   const goesOn = told.next_cursor !== undefined;
-  must(!goesOn || last !== undefined, WHOLE, () => `${where}: an empty page goes on`);
+  must(!goesOn || last !== undefined, WHOLE, () => `${where}: an empty page has a next page`);
   const ids = new Set(rows.map(({ id }) => id));
   for (const row of wanted) {
     const isOnPage =

@@ -11,14 +11,14 @@ export interface Promised {
   readonly account: string;
   readonly auctionId: string;
   readonly key: string;
-  /** What it says besides its name: as JSON the fields of its body, and the id of the quote that its path names. */
+  /** Besides its name: the fields of its body as JSON, and the id of the quote named in its path. */
   readonly content: string;
 }
 
 const ACKNOWLEDGED = 'acknowledged means present exactly once';
 const REFUSED = 'refused means absent';
 const REPEATED = 'a repeat is told the same';
-const KNOWN = 'nobody is told that its auction never was';
+const KNOWN = 'no auction is denied that exists';
 const CONFLICT = 'only a key that was used for something else is a conflict';
 const MADE_ONCE = 'what was made is made once';
 const MEANT = 'what is no longer meant is not done';
@@ -37,22 +37,22 @@ interface First {
   readonly isRefusal: boolean;
 }
 
-/** Answers to commands, held against the journals and against each other. Why something is refused is not looked at. */
+/** Compares answers to commands with the journals and with each other. It does not check why a command is refused. */
 export class Promises {
   private readonly first = new Map<string, First>();
   readonly codes = new Map<string, number>();
-  /** Names of commands of which somebody was told that they have just made something. */
+  /** Names of commands that were answered as having created something. */
   private readonly made = new Set<string>();
-  /** What was said under each name. */
+  /** The contents sent under each name. */
   private readonly contents = new Map<string, Set<string>>();
 
   constructor(
     private readonly archive: OracleArchive,
-    /** Hears of each event that an owner is known to know, because it has acknowledged it. */
+    /** Called for each event that an owner has acknowledged and therefore knows. */
     private readonly onAcknowledged: (placed: PlacedEvent) => void = () => undefined,
   ) {}
 
-  /** Somebody says this, and may never hear of it. */
+  /** A caller sends this, and may never get an answer. */
   said({ operation, account, auctionId, key, content }: Promised): void {
     const name = commandName(operation, account, auctionId, key);
     const known = this.contents.get(name);
@@ -60,7 +60,7 @@ export class Promises {
     else known.add(content);
   }
 
-  /** `notAfter` is when its caller no longer meant it. */
+  /** `notAfter` is the time after which its caller did not want it any more. */
   answered(command: Promised, status: number, body: string, notAfter?: string): void {
     const { operation, account, auctionId, key } = command;
     const name = commandName(operation, account, auctionId, key);
@@ -80,13 +80,13 @@ export class Promises {
     if (isSuccess && placed !== undefined) this.onAcknowledged(placed);
     if (status === 201 && notAfter !== undefined)
       must((placed?.event.at ?? '') <= notAfter, MEANT, () => `${name}: done, and not after ${notAfter}`);
-    // One that came too late may have been in time before.
+    // A command that came too late now may have arrived in time earlier.
     const isRefusal = status === 422 && error !== 'COMMAND_EXPIRED';
     if (isRefusal) this.checkAbsent(command, name, error ?? '');
     if (isSuccess || isRefusal) this.checkRepeat(name, { content: command.content, body, isRefusal });
   }
 
-  /** At the end: nothing of what was refused has come about after all. */
+  /** At the end: nothing that was refused is in the journal after all. */
   checkAll(): void {
     for (const [name, { isRefusal }] of this.first) {
       const type = this.archive.commands.get(name)?.event.type;
@@ -102,9 +102,13 @@ export class Promises {
 
   private checkConflict({ content }: Promised, name: string): void {
     const others = [...(this.contents.get(name) ?? [])].filter((other) => other !== content);
-    must(others.length > 0, CONFLICT, () => `${name}: nothing else was ever said under this name`);
+    must(others.length > 0, CONFLICT, () => `${name}: no other content was ever sent under this name`);
     const known = this.first.get(name);
-    must(known?.content !== content, CONFLICT, () => `${name}: it is what was done`);
+    must(
+      known?.content !== content,
+      CONFLICT,
+      () => `${name}: the content is the same as the executed command's`,
+    );
   }
 
   private checkAllWithdrawn({ account, key, content }: Promised, name: string, body: string): void {
@@ -156,9 +160,9 @@ export class Promises {
     }
     const differ = (): string => `${name}: first ${known.body}, then ${now.body}`;
     must(known.isRefusal === now.isRefusal, REPEATED, differ);
-    // A refusal that was kept is in the journal; others may be given for another reason the next time.
+    // A recorded refusal is in the journal; other refusals may have another reason next time.
     if (known.isRefusal && !this.archive.commands.has(name)) return;
     if (known.content === now.content) must(known.body === now.body, REPEATED, differ);
-    else must(now.isRefusal, REPEATED, () => `${name}: other content was taken`);
+    else must(now.isRefusal, REPEATED, () => `${name}: other content was accepted`);
   }
 }

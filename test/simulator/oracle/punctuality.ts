@@ -2,7 +2,7 @@ import type { PlacedEvent } from './raw-events.js';
 import { must } from './violation.js';
 
 const PUNCTUAL = 'what is due is done';
-/** Where nothing goes wrong. */
+/** The limit in a world without faults. */
 const LATEST_MILLIS = 1_500;
 const OF_ITS_TIME: ReadonlySet<string> = new Set([
   'AUCTION_CLOSED',
@@ -11,7 +11,7 @@ const OF_ITS_TIME: ReadonlySet<string> = new Set([
   'QUOTE_EXPIRED',
 ]);
 
-/** In a world in which nothing goes wrong: what has a moment of its own is written soon behind it. */
+/** In a world without faults: an event with an agreed time is written soon after it. */
 export function mustBePunctual({ event: { type, at, auction_id: id } }: PlacedEvent, now: string): void {
   if (!OF_ITS_TIME.has(type)) return;
   const late = Date.parse(now) - Date.parse(at);

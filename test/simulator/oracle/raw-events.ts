@@ -1,6 +1,6 @@
 import type { RawDisclosure, RawNotes, RawRefusal } from './raw-parties.js';
 
-/** What the journal holds, as somebody reads it who knows nothing but its text. */
+/** The journal's events, as read by code that knows nothing but their text. */
 export interface RawHold {
   readonly venue: string;
   readonly resource: string;
@@ -64,7 +64,7 @@ export interface RawMark {
   readonly content: string;
 }
 
-/** All that the data of any type may hold; which of it there is follows from the type. */
+/** All fields that the data of any event type may have; the type decides which are present. */
 export interface RawData extends RawRefusal {
   readonly terms?: RawTerms;
   readonly hold?: readonly RawHold[];

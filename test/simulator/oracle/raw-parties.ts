@@ -1,4 +1,4 @@
-/** What the journal holds of who is who and of what may be told to whom, beside what raw-events.ts has of trade. */
+/** Parties and their disclosure in the journal, in addition to the trading fields in raw-events.ts. */
 export interface RawParty {
   readonly account_id: string;
   readonly display_name: string;
@@ -16,13 +16,13 @@ export interface RawDisclosure {
   readonly client_reference?: string;
 }
 
-/** Of a quote, beside its terms. */
+/** Fields of a quote besides its terms. */
 export interface RawNotes {
   readonly client_reference?: string;
   readonly submitted_at: string;
 }
 
-/** What a refused call was, and why it was refused in words. */
+/** A refused command, and the text of its refusal. */
 export interface RawRefusal {
   readonly operation?: string;
   readonly message?: string;

@@ -11,20 +11,20 @@ const PRIVATE = 'strangers see nothing';
 const FULL = 'at rest everything is read';
 const ANSWERED = 'parties are answered';
 
-/** Somebody asked, and was answered. */
+/** A read and its answer. */
 export interface ObservedReading {
   readonly account: string;
-  /** Which auction it is about; empty where it is about all. */
+  /** The auction that was read; empty for a read of all auctions. */
   readonly auctionId: string;
   readonly status: number;
   readonly body: string;
-  /** In milliseconds of the clock by which freshness goes; nothing at rest, when all must be there. */
+  /** The true time in milliseconds at which it was sent; undefined at rest, when everything must be shown. */
   readonly askedAt: number | undefined;
-  /** Of a page, how much was asked for, and behind which row. */
+  /** The limit of the page, and the row after which it begins. */
   readonly limit?: number;
-  /** Of a timeline, behind which line. */
+  /** For a timeline: the line after which it begins. */
   readonly afterSeq?: number;
-  /** Of quotes, of which status alone. */
+  /** For quotes: the status that was filtered by, if any. */
   readonly wanted?: string;
   readonly behind?: PageRow;
 }
@@ -44,7 +44,7 @@ interface Quote extends Shown {
   readonly quote_id: string;
 }
 
-/** What reads answer, held against the journals: every field of it, and whether it is there at all. */
+/** Compares the answers to reads with the journals: every field, and whether the item is present at all. */
 export class Readings {
   constructor(
     private readonly archive: OracleArchive,
@@ -68,7 +68,7 @@ export class Readings {
     const next = told.next_after_seq;
     const known = this.knownOf(reading, id);
     const isLast = next === undefined && told.events.length > 0;
-    // Of a page that is not the last one it is not known how much there was behind it, nor of an empty one how much before.
+    // How much comes after a page that is not the last is unknown, and so is how much came before an empty one.
     const sights = isLast
       ? [this.sightAt(reading, id, end)]
       : sightsFrom(story, next === undefined ? known : end);
@@ -87,11 +87,11 @@ export class Readings {
     must(
       isFull && differences.includes(undefined),
       TRUE,
-      () => `the timeline of ${id} to ${account} behind ${after}: ${differences.join(', ')}`,
+      () => `the timeline of ${id} to ${account} after ${after}: ${differences.join(', ')}`,
     );
   }
 
-  /** The originator sees awarded quotes alone, a maker its own. */
+  /** The originator sees only awarded quotes, a maker only its own. */
   ownQuotes(reading: ObservedReading): void {
     if (!this.isAnswered(reading)) return;
     const { account, auctionId: id } = reading;
@@ -121,7 +121,7 @@ export class Readings {
     checkPage(reading, { name: 'auctions', rows, wanted, told: page });
   }
 
-  /** Everything that the account has ever quoted. */
+  /** All quotes that the account has ever made. */
   quotes(reading: ObservedReading): void {
     if (!this.isAnswered(reading)) return;
     const { account } = reading;
@@ -145,7 +145,7 @@ export class Readings {
     checkPage(reading, { name: 'quotes', rows, wanted, told: page });
   }
 
-  /** How much somebody could do is worked out again by no one here. */
+  /** Checks only the status; the amounts of a preflight are not computed again. */
   preflight({ account, status, body }: ObservedReading): void {
     must(
       [200, 403, 404, 422, 500, 503].includes(status),
@@ -154,7 +154,7 @@ export class Readings {
     );
   }
 
-  /** Whether there is something to look at. Who is a party of an auction is not told that there is none, nor that something failed. */
+  /** Whether the answer has content. A party must get neither "not found" nor an error. */
   private isAnswered(reading: ObservedReading): boolean {
     const { account, auctionId: id, status, body } = reading;
     const isOfAll = id === '';
@@ -192,7 +192,7 @@ export class Readings {
     must(differences.includes(undefined), TRUE, () => `quote ${id} of ${account}: ${differences.join(', ')}`);
   }
 
-  /** What there was to be seen at this point of the story, to which it must have come. */
+  /** The view at this point of the timeline, which the journal must have reached. */
   private sightAt(reading: ObservedReading, id: string, version: number): NonNullable<StoryLine['sight']> {
     const { account } = reading;
     const story = this.archive.storyOf(id, account);
@@ -208,7 +208,7 @@ export class Readings {
     return sight;
   }
 
-  /** How much of the story must be known to whoever answers. */
+  /** The position in the timeline that any answer must include. */
   private knownOf(reading: ObservedReading, id: string): number {
     const floor = this.floorOf(reading, this.archive.files.get(id)?.shard ?? 0);
     const story = this.archive.storyOf(id, reading.account);
@@ -224,12 +224,12 @@ export class Readings {
   }
 }
 
-/** Whatever may be seen of it when its story has come at least so far. */
+/** All views from this position of the timeline on. */
 function sightsFrom(story: readonly StoryLine[], end: number): NonNullable<StoryLine['sight']>[] {
   return story.slice(Math.max(0, end - 1)).flatMap(({ sight }) => sight ?? []);
 }
 
-/** Whether it has had the status ever since that record, whichever of its versions somebody knows. */
+/** Whether some version of the quote since that record had the status. */
 function hasBeen(status: string | undefined, past: QuoteCourse['past'], since: number): boolean {
   if (status === undefined) return true;
   const known = Math.max(

@@ -17,8 +17,9 @@ export interface StatedMeans {
 }
 
 /**
- * What admission goes by, against what somebody has: collateral and tokens as they are, a position limit without the contracts that
- * it holds already. Both change in one commit. Looks at `accounts` alone, or at everybody, and then at what is told of nobody's means, too.
+ * Compares the evidence that admission uses with the balances: collateral and tokens in full, position limits
+ * minus contracts held. Both change in one commit. Checks only `accounts` if given, otherwise all, and then
+ * also evidence without an account.
  */
 export function checkStated(
   { evidence, limits }: StatedMeans,

@@ -22,7 +22,10 @@ interface Entry {
   readonly data: Shown;
 }
 
-/** Adds to everybody's timeline what the contract's table gives them of this event. File and picture already include the event. */
+/**
+ * Adds to every party's timeline what the contract's table shows it of this event. File and picture already
+ * include the event.
+ */
 export function tell(file: AuctionFile, picture: Picture, { event, sequence }: PlacedEvent): void {
   for (const account of partiesOf(file)) {
     if (file.over.has(account)) continue;
@@ -112,7 +115,7 @@ function stepOf({ award_id, attempt, reason }: RawEvent['data']): Shown {
   return { award_id, attempt, reason };
 }
 
-/** Without an award a maker's auction ends with the decision, else with its own award. */
+/** A maker without an award is finished at the decision; one with an award, when its award ends. */
 function isOverForMaker(picture: Picture, { type, data }: RawEvent, account: string): boolean {
   const award = ownAward(picture, account);
   if (DECISIONS.has(type)) return award === undefined;

@@ -1,4 +1,4 @@
-/** What must not happen has happened. `check` names the promise that was broken. */
+/** A promise was broken; `check` names it. */
 export class Violation extends Error {
   override readonly name = 'Violation';
 

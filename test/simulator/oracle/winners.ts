@@ -13,7 +13,7 @@ export interface Win {
   readonly quantity: number;
 }
 
-/** Who wins by the contract's words, found by comparing every quote with every other and without sorting anything. */
+/** The winners by the contract's words, found by comparing each pair of quotes, without sorting. */
 export function winnersOf(terms: RawTerms, standing: readonly CandidateQuote[]): readonly Win[] {
   const { side, limit_price_atoms: reserve } = terms;
   const counting = standing.filter(({ price }) => {

@@ -10,21 +10,21 @@ interface Placed {
   readonly quote: FiledQuote;
 }
 
-/** What one shard did of a withdraw-all, as its journal has it. */
+/** What one shard did for a withdraw-all, according to its journal. */
 export interface WithdrawnPart {
   readonly withdrawn: readonly string[];
-  /** What of the maker's stood in the shard when it was done, and might have been taken back. */
+  /** The maker's quotes in the shard that remained although they could have been withdrawn. */
   readonly left: readonly Placed[];
 }
 
-/** What was told of a withdraw-all. */
+/** The answer to a withdraw-all. */
 export interface WithdrawnAnswer {
   readonly withdrawn: readonly string[];
   readonly not_withdrawable: readonly RawNotWithdrawable[];
   readonly shards: readonly { readonly shard: number; readonly status: string }[];
 }
 
-/** Files a shard's part, provided that it took each quote back, and no other command did. */
+/** Files a shard's part after checking that it, and no other command, withdrew each quote. */
 export function partOf(
   { shard, sequence, event: { data, at } }: PlacedEvent,
   open: Iterable<AuctionFile>,
@@ -49,7 +49,7 @@ export function partOf(
   return { withdrawn, left };
 }
 
-/** Holds an answer against the parts that it is made of, and these against what was asked. */
+/** Compares an answer with its parts, and the parts with the request. */
 export function mustWithdrawAll(
   asked: Asked,
   told: WithdrawnAnswer,
@@ -74,7 +74,7 @@ export function mustWithdrawAll(
     must(file !== undefined && isMeant(asked, file), WITHDRAWN, () => `${what()}: ${id} was not asked for`);
   }
   const left = parts.flatMap((part) => part.left).find(({ file }) => isMeant(asked, file));
-  must(left === undefined, WITHDRAWN, () => `${what()}: ${left?.quote.id ?? ''} was left standing`);
+  must(left === undefined, WITHDRAWN, () => `${what()}: ${left?.quote.id ?? ''} was not withdrawn`);
 }
 
 function isMeant({ auction_ids: ids, venue }: Asked, { id, terms }: AuctionFile): boolean {

@@ -4,7 +4,7 @@ import { keyOf } from '../storage/tables.js';
 import { Transaction } from '../storage/transaction.js';
 import type { Contract } from './cast.js';
 
-/** The registry says that a market has stopped trading for good, and the policy's version moves with it. */
+/** Marks a market as closed in the registry, and raises the policy's version with it. */
 export function closeMarket(
   database: SimulatedDatabase,
   { venue, contract_id: contract, outcome }: Contract,

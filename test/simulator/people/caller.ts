@@ -15,7 +15,7 @@ interface Line {
   kept: string[];
 }
 
-/** Somebody's HTTP client: a connection to each gateway, kept as long as it lasts. Undefined is an answer that never came. */
+/** An account's HTTP client: a connection to each gateway, kept while it lasts. Undefined means that no answer came. */
 export class SimulatedCaller {
   private readonly lines = new Map<string, Line>();
   private lastId = 0;
@@ -24,7 +24,7 @@ export class SimulatedCaller {
     private readonly world: World,
     private readonly host: Host,
     readonly account: string,
-    /** Hears all that it says and is told. */
+    /** Called with each request and its answer. */
     private readonly onAnswer: (said: string, told: string) => void,
   ) {}
 

@@ -14,7 +14,7 @@ export interface Contract {
   readonly outcome: string;
 }
 
-/** Rain trades at two venues and settles alike; on fog's grid every fill is rounded. */
+/** Rain trades at two venues and settles the same at both; on fog's grid every fill is rounded. */
 export const RAIN: Contract = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' };
 export const RAIN_AT_B: Contract = { venue: 'venue_b', contract_id: 'rain', outcome: 'YES' };
 export const FOG: Contract = { venue: 'venue_a', contract_id: 'fog', outcome: 'YES' };
@@ -45,7 +45,7 @@ export const ORIGINATORS = ['olga', 'otto'].map(named);
 export const MAKERS = ['mia', 'max', 'moe', 'may'].map(named);
 export const STRANGER = named('sid');
 
-/** Lists of makers that originators keep, by id; whoever reads of one here may own it or not. */
+/** Makers' groups and their owners, by id. A reader of this list may own a group or not. */
 export const GROUP_OWNERS: ReadonlyMap<string, string> = new Map(
   ORIGINATORS.flatMap((owner) =>
     ['first', 'second'].map((name) => [new Random(`group ${owner} ${name}`).uuid(), owner]),
@@ -70,7 +70,7 @@ export interface Wealth {
   readonly exposure: number;
 }
 
-/** What an account may trade where, and whose house it is of. */
+/** Where an account may trade, and the house that it belongs to. */
 export interface TradingRights {
   readonly venues: readonly string[];
   readonly house: string | null;
@@ -78,16 +78,16 @@ export interface TradingRights {
 
 export interface Furniture {
   readonly wealth: Readonly<Record<string, Wealth>>;
-  /** Of makers that have set any. */
+  /** Only makers that have set limits. */
   readonly protection: Readonly<Record<string, ProtectionRow>>;
   readonly standings: Readonly<Record<string, TradingRights>>;
-  /** By id, who is in it. */
+  /** Members by group id. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
 }
 
 const NOTHING: Wealth = { collateral: 0, tokens: 0, positions: 0, exposure: 0 };
 
-/** The database as it is before anything happens: a registry, a policy, and what everybody has. */
+/** The initial database: a registry, a policy and all balances. */
 export function furnish(tables: Tables, { wealth, protection, standings, groups }: Furniture): void {
   for (const [{ venue, contract_id, outcome }, { tick, step }] of GRIDS) {
     tables.contracts.rows.set(keyOf(venue, contract_id, outcome), {

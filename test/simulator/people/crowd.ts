@@ -18,7 +18,7 @@ import { Knowledge, type KnownAuction } from './knowledge.js';
 import { Reader } from './reader.js';
 import { StreamViewer } from './viewer.js';
 
-/** Commands that are said once more. */
+/** The number of latest commands that are sent again. */
 const LATEST = 20;
 
 interface CreatedView {
@@ -44,7 +44,7 @@ interface CrowdParts {
   readonly transcript: TwinTranscript | undefined;
 }
 
-/** Everybody outside the system: what they do, what they know, and what they were told. */
+/** All users: what they do, what they know, and what they were answered. */
 export class SimulatedWorkload {
   readonly promises: Promises;
   readonly viewers: readonly StreamViewer[];
@@ -54,7 +54,7 @@ export class SimulatedWorkload {
   private readonly known = new Knowledge();
   private readonly keys = new FamiliarKeys();
   private readonly callers = new Map<string, SimulatedCaller>();
-  /** In their order. */
+  /** In order of sending. */
   private readonly given: Errand[] = [];
 
   constructor(private readonly parts: CrowdParts) {
@@ -129,7 +129,7 @@ export class SimulatedWorkload {
       this.errands.run(errand, deed.isTwice);
   }
 
-  /** People have lost what they were told, and say once more what they said last. */
+  /** Users have lost their answers, and send their latest commands again. */
   repeatLatest(): void {
     for (const errand of this.given.slice(-LATEST)) this.errands.run(errand, false);
   }
@@ -138,12 +138,12 @@ export class SimulatedWorkload {
     for (const { account } of this.viewers) this.reader.lookEverywhere(account);
   }
 
-  /** For how long the account's stream is away, or was until a moment ago. */
+  /** How long the account's stream has been away, or was until a moment ago. */
   absence(account: string, connectionId: string): number | undefined {
     return this.viewers.find((viewer) => viewer.account === account)?.absence(connectionId);
   }
 
-  /** Whether nobody waits for anything any more. */
+  /** Whether no user waits for anything. */
   get isAtRest(): boolean {
     return this.errands.waiting === 0 && this.viewers.every((viewer) => viewer.isReady);
   }
@@ -153,12 +153,12 @@ export class SimulatedWorkload {
     for (const viewer of this.viewers) viewer.checkAtRest();
   }
 
-  /** Everybody reads everything once more; calls back when all of it was found to be true. */
+  /** Every user reads everything again; calls back once all answers were right. */
   readAll(done: () => void): void {
     this.reader.readAll([...this.callers.keys()], done);
   }
 
-  /** The same key, and something else said under it. */
+  /** Sends other content under the same key. */
   private repeatOtherwise({ command, request, caller }: Errand): void {
     const { world, random, gateways } = this.parts;
     const own = random.fork(`other ${command.key}`);
@@ -193,7 +193,7 @@ export class SimulatedWorkload {
     });
   }
 
-  /** Sometimes a command is not meant any more from a moment on. */
+  /** Some commands have a time after which they are no longer wanted. */
   private notAfterFor(key: string): string | undefined {
     const { world, random, transcript } = this.parts;
     const own = random.fork(`not after ${key}`);
@@ -201,7 +201,7 @@ export class SimulatedWorkload {
     return instantFromNanos(world.database.epochNanos() + BigInt(own.between(-20, 300) * NANOS_PER_MILLI));
   }
 
-  /** Somebody wants to hear of one auction, from where it knows its story. */
+  /** Subscribes to one auction, from the point up to which the user knows its timeline. */
   private follow({ account }: PlannedAction, random: Random): void {
     const { auctions } = this.known;
     const auction = auctions.at(-1 - random.below(Math.min(6, Math.max(1, auctions.length))));
@@ -248,7 +248,7 @@ export class SimulatedWorkload {
 
   private caller(account: string): SimulatedCaller {
     const caller = this.callers.get(account);
-    if (caller === undefined) throw new Error(`nobody is called ${account}`);
+    if (caller === undefined) throw new Error(`there is no account ${account}`);
     return caller;
   }
 }

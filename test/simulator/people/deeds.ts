@@ -12,7 +12,7 @@ interface Command {
   readonly request: Omit<HttpRequest, 'id'>;
 }
 
-/** A command that somebody gives, or nothing where there is nothing to be done. */
+/** The command for an action; undefined if there is nothing to do. */
 export function commandFor(
   deed: PlannedAction,
   known: Knowledge,
@@ -69,7 +69,7 @@ function closingAt(draft: CreateDraft, closesAt: string): object {
   return { ...Object.fromEntries(fields), audience: { market_maker_ids: MAKERS }, closes_at: closesAt };
 }
 
-/** Often all of it, else what is in some auctions, at one venue, or both. */
+/** Often all quotes, otherwise those in some auctions, at one venue, or both. */
 function withdrawAll({ account, key }: PlannedAction, known: Knowledge, random: Random): Command {
   const some = random.shuffled(known.auctions.slice(-8).map(({ id }) => id));
   const auctions = { auction_ids: some.slice(0, random.between(0, some.length)) };
@@ -98,7 +98,7 @@ function someMakers(random: Random): readonly string[] {
   return random.shuffled(MAKERS).slice(0, random.between(1, MAKERS.length));
 }
 
-/** Makers by name, groups of the originator's own, both, or everybody; of all these sometimes somebody not. */
+/** Makers by name, the originator's own groups, both, or all; sometimes with some excluded. */
 function audienceFor(account: string, random: Random): object {
   const listed = { market_maker_ids: someMakers(random) };
   const own = [...GROUP_OWNERS].flatMap(([id, owner]) => (owner === account ? [id] : []));
@@ -226,7 +226,7 @@ function onQuote(
   };
 }
 
-/** As large as may be, which betters it; what is asked for at least may spoil that. */
+/** The largest size, which improves the quote unless it raises the minimum size too. */
 function larger({ step, quantity }: KnownAuction, random: Random): object {
   return {
     quantity_atoms: quantity,
@@ -234,7 +234,7 @@ function larger({ step, quantity }: KnownAuction, random: Random): object {
   };
 }
 
-/** Mostly price or size; what is left out stays as it was. */
+/** Usually price or size; the other terms stay. */
 function terms({ tick, step, quantity }: KnownAuction, random: Random, nowNanos: bigint): object {
   const price = priceOn(tick, random);
   const size = step * random.between(1, quantity / step);
@@ -266,13 +266,13 @@ function onAuction(
   };
 }
 
-/** Often a round one, so that people meet at the same. */
+/** Often a round price, so that quotes meet at the same one. */
 function priceOn(tick: number, random: Random): number {
   if (random.chance(0.3)) return tick * Math.floor((100_000 * random.between(4, 6)) / tick);
   return tick * random.between(Math.ceil(300_000 / tick), Math.floor(700_000 / tick));
 }
 
-/** One of the latest auctions that will do. */
+/** One of the latest auctions that fit. */
 function recent(
   { shard, about }: PlannedAction,
   known: Knowledge,

@@ -17,7 +17,7 @@ export interface Errand {
 const RETRY_MILLIS = { least: 50, most: 1_500 };
 const MOST_TRIES = 60;
 
-/** Commands on their way: each is repeated with its key until somebody has said what became of it. */
+/** Commands in progress: each is repeated with its key until it gets a final answer. */
 export class Errands {
   private readonly open = new Set<Errand>();
   tries = 0;
@@ -34,7 +34,7 @@ export class Errands {
     return this.open.size;
   }
 
-  /** `isTwice`: its caller is impatient and asks another gateway at the same time. */
+  /** `isTwice`: the impatient caller asks another gateway at the same time. */
   run(errand: Errand, isTwice: boolean): void {
     this.open.add(errand);
     this.try(errand, MOST_TRIES);
@@ -69,7 +69,7 @@ export class Errands {
   }
 }
 
-/** Of a withdraw-all where a shard could not be asked there is more to be done. */
+/** A withdraw-all that could not reach a shard must be repeated. */
 export function isFinal(status: number, body: string): boolean {
   if (status >= 500 || status === 429 || body.includes('"UNAVAILABLE"')) return false;
   return !body.includes('"idempotency_key_in_progress"');

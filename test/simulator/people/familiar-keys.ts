@@ -8,15 +8,15 @@ const WORDS = 5;
 const LATEST = 12;
 
 /**
- * Keys that people use again. A key names a command together with its account, its operation and its auction, so whoever uses one for
- * something else has said something new. What one takes depends on nobody else, so that twins take the same.
+ * Keys that users use again. A key names a command together with account, operation and auction; elsewhere it
+ * names a new command. An account's choice depends on no other account, so that twins choose the same.
  */
 export class FamiliarKeys {
-  /** By account, what was said under keys of its own. */
+  /** What each account sent under its own keys. */
   private readonly latest = new Map<string, Promised[]>();
   private readonly used = new Set<string>();
 
-  /** Mostly the key that the command came with; else one that was used before, by its account or by anybody. */
+  /** Usually the key that the command came with, otherwise an earlier one of the same or of any account. */
   keyFor(command: Promised, random: Random): string {
     const own = this.latest.get(command.account) ?? [];
     if (random.chance(FAMILIAR)) {
@@ -33,7 +33,7 @@ export class FamiliarKeys {
   }
 }
 
-/** The same for everybody. */
+/** A word from the same small set for all accounts. */
 function wordOf(random: Random): string {
   return `familiar-${random.below(WORDS)}`;
 }

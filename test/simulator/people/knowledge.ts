@@ -1,6 +1,6 @@
 import type { RawRoute } from '../oracle/raw-events.js';
 
-/** An auction as its parties have heard of it. */
+/** An auction as its parties know it. */
 export interface KnownAuction {
   readonly id: string;
   readonly originator: string;
@@ -10,9 +10,9 @@ export interface KnownAuction {
   readonly tick: number;
   readonly step: number;
   readonly routes: readonly RawRoute[];
-  /** The key of the create that has made it. */
+  /** The key of the create. */
   readonly key: string;
-  /** Whether revisions have to better something and may worsen nothing. */
+  /** Whether revisions must improve something and worsen nothing. */
   readonly isImproveOnly: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface KnownQuote {
   revision: number;
 }
 
-/** What people tell each other outside the system: which auctions there are, and their own quotes. */
+/** What users tell each other outside the system: the auctions, and their own quotes. */
 export class Knowledge {
   readonly auctions: KnownAuction[] = [];
   readonly quotes: KnownQuote[] = [];

@@ -17,7 +17,7 @@ const MOST_ROWS = 50;
 const STATUSES = ['ACTIVE', 'WITHDRAWN', 'EXPIRED', 'SETTLED', 'NOT_AWARDED', 'RELEASED'] as const;
 const KINDS = ['LIST', 'QUOTES', 'VIEW', 'TIMELINE', 'OWN_QUOTES', 'PREFLIGHT'] as const;
 const OF_ONE = ['VIEW', 'TIMELINE', 'OWN_QUOTES'] as const;
-/** So many of those who are told something look at it once more. */
+/** The share of notifications that lead to a read. */
 const LOOKS = 0.2;
 
 type Kind = (typeof KINDS)[number];
@@ -40,7 +40,7 @@ interface PageAsked {
   readonly status?: string;
 }
 
-/** Everybody's reads, each held against what has happened. */
+/** All reads, each compared with the journals. */
 export class Reader {
   reads = 0;
   private readonly readings: Readings;
@@ -50,7 +50,7 @@ export class Reader {
     this.readings = new Readings(archive, owners);
   }
 
-  /** One read, of whatever kind; of `auction`, where it is one of a single auction and there is any. */
+  /** One read of any kind; of `auction` if the kind needs one and there is one. */
   read({ account, act, key }: PlannedAction, random: Random, auction: KnownAuction | undefined): void {
     const gateway = random.pick(this.parts.gateways);
     const limit = random.between(1, 50);
@@ -73,7 +73,7 @@ export class Reader {
     } else if (auction !== undefined) this.ask(gateway, { account, kind, auctionId: auction.id }, heed);
   }
 
-  /** Somebody asks each gateway what there is. */
+  /** The account reads everything from each gateway. */
   lookEverywhere(account: string): void {
     const { gateways, transcript } = this.parts;
     if (transcript !== undefined) return;
@@ -81,10 +81,10 @@ export class Reader {
       this.ask(gateway, { account, kind: 'LIST', auctionId: '', limit: MOST_ROWS });
   }
 
-  /** Somebody was told of this over its stream, and looks at the auction or at its lists. */
+  /** The account was notified over its stream, and reads the auction or its lists. */
   look(account: string, auctionId: string, place: number): void {
     const { random, transcript, gateways } = this.parts;
-    // Twins are compared by what they ask for at the same time.
+    // Twins are compared by what they read at the same time, so extra reads are left out.
     if (transcript !== undefined) return;
     const own = random.fork(`look ${account} ${auctionId} ${place}`);
     if (!own.chance(LOOKS)) return;
@@ -99,7 +99,7 @@ export class Reader {
       });
   }
 
-  /** Everybody reads everything once more; calls back when all of it was found to be true. */
+  /** Every account reads everything again; calls back once all answers were right. */
   readAll(accounts: readonly string[], done: () => void): void {
     const asked = [...this.parts.oracle.files.values()].flatMap(({ id, stories }) =>
       [...stories.keys()].map((account) => ({ id, account })),
@@ -132,7 +132,7 @@ export class Reader {
     });
   }
 
-  /** Nothing is broken any more, but somebody may still be starting. */
+  /** No faults remain, but a process may still be starting. */
   private insist(wanted: Wanted, heed: (body: string) => void): void {
     const { world, random, gateways, callerOf } = this.parts;
     const { account, kind } = wanted;
@@ -156,7 +156,7 @@ export class Reader {
     });
   }
 
-  /** A timeline page by page, from its first line to its last. */
+  /** Reads a timeline page by page, from its first line to its last. */
   private leaf(asked: Pick<Wanted, 'account' | 'auctionId' | 'limit'>, done: () => void, afterSeq = 0): void {
     this.insist({ ...asked, kind: 'TIMELINE', afterSeq }, (body) => {
       const { next_after_seq: next } = JSON.parse(body) as { readonly next_after_seq?: number };
@@ -230,12 +230,12 @@ function readingOf({
   };
 }
 
-/** Sometimes those of one status alone. */
+/** Sometimes only one status. */
 function statusFor(kind: Kind, random: Random): Pick<Wanted, 'status'> {
   return kind === 'QUOTES' && random.chance(0.4) ? { status: random.pick(STATUSES) } : {};
 }
 
-/** As the contract has it: base64url of JSON. */
+/** As in the contract: JSON as base64url. */
 function cursorOf(text: string): Cursor {
   return JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Cursor;
 }

@@ -16,7 +16,7 @@ export interface ToldView extends Shown {
   readonly view_version: number;
 }
 
-/** One auction, and up to where its story is known. */
+/** One auction, and how far its timeline is known. */
 export interface Wish {
   readonly auctionId: string;
   readonly afterSeq: number | undefined;
@@ -37,25 +37,25 @@ const DENSE = 'streams are dense';
 const TRUE = 'streams tell what happened';
 const COMPLETE = 'streams are complete';
 
-/** What one subscription has been told over all the sockets that carried it, held against the journals. */
+/** What one subscription was sent over all its sockets, compared with the journals. */
 export class SubscriptionRecord {
   last = 0;
   events = 0;
-  /** By shard, the last record of its journal that something came out of. */
+  /** For each shard, the last record of its journal that produced an event. */
   readonly positions: number[] = [];
-  /** By auction, how much of its timeline is known. */
+  /** How much of each auction's timeline is known. */
   private readonly known = new Map<string, number>();
   private parts: ToldView[] | undefined = [];
   /** Auctions that were over when a snapshot left them out. */
   private leftOut = new Set<string>();
-  /** Up to where it knows the story that it is told from there on, as long as it has not been shown its auction. */
+  /** The known position of the timeline at which events start, until the auction's snapshot has arrived. */
   private behind: number | undefined;
 
   constructor(
     private readonly oracle: Oracle,
     private readonly account: string,
     private readonly id: string,
-    /** What it is a subscription to, unless it is one to all auctions. */
+    /** The auction of a subscription to one auction; absent for all auctions. */
     private readonly wish?: Wish,
   ) {
     this.behind = wish?.afterSeq;
@@ -81,7 +81,7 @@ export class SubscriptionRecord {
       this.note(id, story[version - 1]);
     }
     if (more) return;
-    // What it has once heard of it must be told to its end, even if a snapshot comes in between that does not show it.
+    // A timeline that has begun must be sent to its end, even if a snapshot in between leaves the auction out.
     for (const { auction_id: id, view_version: version } of this.parts)
       this.known.set(id, Math.min(version, this.behind ?? version));
     this.behind = undefined;
@@ -142,13 +142,13 @@ export class SubscriptionRecord {
   }
 
   private note(auctionId: string, { sequence = 0 }: Partial<StoryLine> = {}): void {
-    // Of a single auction much is told that was read elsewhere.
+    // A subscription to one auction may start from what was read elsewhere.
     if (this.wish !== undefined) return;
     const shard = this.oracle.files.get(auctionId)?.shard ?? 0;
     this.positions[shard] = Math.max(this.positions[shard] ?? 0, sequence);
   }
 
-  /** An auction of whose timeline something has not come. */
+  /** An auction whose timeline is incomplete. */
   private missing(): string | undefined {
     return this.ownFiles().find(({ id }) => {
       const known = this.known.get(id);

@@ -39,10 +39,10 @@ const TOO_SLOW = 4431;
 const JUST_NOW_NANOS = 1_000 * NANOS_PER_MILLI;
 const RESUMED = 'streams can be resumed anywhere';
 
-/** Somebody's live view: goes on at whatever gateway there is, with its token, and remembers what it was told. */
+/** A user's stream client. It resumes at any gateway with its token, and remembers what it was sent. */
 export class StreamViewer {
   readonly records = new Map<string, SubscriptionRecord>();
-  /** What its connections have come to, and how often. */
+  /** Counts of what its connections have met. */
   readonly met = new Map<string, number>();
   private cameEarly = false;
   private end: WireEnd | undefined;
@@ -52,13 +52,13 @@ export class StreamViewer {
   private commands = 0;
   private readonly waiting = new Map<string, { readonly type: string; readonly heed: Heed }>();
   private readonly wishes = new Map<string, Wish>();
-  /** Of these its token does not know yet, so it may have to do without them. */
+  /** Subscriptions that its token does not contain yet, so they may be lost on resuming. */
   private readonly young = new Set<string>();
 
-  /** The last time that the stream was lost, and until when. */
+  /** The last loss of the stream, and when it ended. */
   private away: { readonly from: number; to?: number } | undefined;
 
-  /** For how long it stays away when it is lost next. */
+  /** How long it stays away after the next loss. */
   private awayMillis = 0;
 
   constructor(
@@ -77,7 +77,7 @@ export class StreamViewer {
     },
   ) {}
 
-  /** For how long the stream is away, or was until a moment ago, in milliseconds; undefined where it was not. */
+  /** How long the stream has been away, or was until a moment ago, in milliseconds; undefined if it was not. */
   absence(connectionId: string): number | undefined {
     const { now } = this.world.scheduler;
     const { from, to = now } = this.away ?? { from: Infinity };
@@ -125,12 +125,12 @@ export class StreamViewer {
     };
   }
 
-  /** Its way to the gateway breaks. */
+  /** Breaks its connection to the gateway. */
   drop(): void {
     this.end?.reset();
   }
 
-  /** As `drop`, and it does not come back before long. False where it is away already. */
+  /** Like `drop`, but it stays away for this long. False if it is already away. */
   stayAway(millis: number): boolean {
     if (this.end === undefined) return false;
     this.awayMillis = millis;
@@ -138,7 +138,7 @@ export class StreamViewer {
     return true;
   }
 
-  /** It takes nothing off its socket for a while. */
+  /** Stops reading its socket for a while. */
   stopReading(): void {
     this.end?.stopReading();
   }
@@ -147,14 +147,14 @@ export class StreamViewer {
     this.end?.readOn();
   }
 
-  /** Whether the command was sent; its answer comes once, if only to say that there is none. */
+  /** Whether the command was sent. Its result comes once, even if it says that there is no answer. */
   command(type: string, fields: object, heed: Heed): boolean {
     if (!this.isWelcome || this.end?.state !== 'OPEN') return false;
     this.waiting.set(this.say(type, fields), { type, heed });
     return true;
   }
 
-  /** Wants to be told of one auction besides, where it is somewhere at all. */
+  /** Subscribes to one more auction, if it is connected. */
   follow(auctionId: string, afterSeq: number | undefined): void {
     if (!this.isReady || this.end?.state !== 'OPEN') return;
     const behind = afterSeq === undefined ? {} : { after_seq: afterSeq };
@@ -162,7 +162,7 @@ export class StreamViewer {
     this.wishes.set(cmdId, { auctionId, afterSeq });
   }
 
-  /** Whether it has been told all that its account's timelines hold. */
+  /** Whether it was sent all lines of its account's timelines. */
   get hasAll(): boolean {
     return [...this.records.values()].every((record) => record.isComplete());
   }
@@ -207,7 +207,7 @@ export class StreamViewer {
     if (said.resumed) {
       this.count('resumed');
       if (this.cameEarly) this.count('waited for its gateway');
-      // All that was known there has been read by then: it is believed that there is more.
+      // The gateway has read all that it knew: the remaining events are taken on trust.
       if (this.isAheadOf(gateway)) this.count('believed');
       this.backAgain();
       for (const id of this.young) this.records.delete(id);
@@ -226,7 +226,7 @@ export class StreamViewer {
       return;
     }
     this.connectionId = said.connection_id;
-    // What was lost before had not been welcomed yet: this one has never been away.
+    // The earlier connection was lost before it was welcomed, so this one has never been away.
     this.away = undefined;
     this.records.clear();
     this.young.clear();
@@ -255,7 +255,7 @@ export class StreamViewer {
     if (wish !== undefined) this.count('single');
   }
 
-  /** Whether it has been told something elsewhere of which this gateway has not heard yet. */
+  /** Whether it was sent something elsewhere that this gateway has not read yet. */
   private isAheadOf(gateway: string): boolean {
     const there = this.world.feeds.get(gateway)?.() ?? [];
     return [...this.records.values()].some(({ positions }) =>
@@ -263,7 +263,7 @@ export class StreamViewer {
     );
   }
 
-  /** Whoever says truly what it has seen is never told that this was not so. */
+  /** A client that states its position truly must never get a resync because of it. */
   private resync({ subscription_id: id = '', reason }: Said): void {
     must(reason !== 'HISTORY_GONE', RESUMED, () => `${nameOf(this.account)}/${id}: ${reason ?? ''}`);
     if (reason === 'SLOW_READER') this.count('slow reader shown the present');
@@ -311,7 +311,7 @@ export class StreamViewer {
 
   private record(id: string): SubscriptionRecord {
     const record = this.records.get(id);
-    must(record !== undefined, 'streams are dense', () => `nobody has heard of ${id}`);
+    must(record !== undefined, 'streams are dense', () => `there is no subscription ${id}`);
     return record;
   }
 }

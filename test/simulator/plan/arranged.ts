@@ -2,7 +2,7 @@ import { instantFromNanos } from '#libs/base/instant.js';
 import { BEGINNING } from '../kernel/sim-clock.js';
 import type { PlannedAction } from './plan.js';
 
-/** A deed that belongs to a scene: said once, and said again only where nobody answers. */
+/** An action of a scene: sent once, and repeated only if there is no answer. */
 export function arranged(
   act: PlannedAction['act'],
   account: string,
@@ -11,7 +11,7 @@ export function arranged(
   return { kind: 'DEED', account, act, key, isTwice: false };
 }
 
-/** So long behind the beginning of the world. */
+/** This many milliseconds after the world's beginning. */
 export function instantAt(millis: number): string {
   return instantFromNanos(BEGINNING + BigInt(millis) * 1_000_000n);
 }

@@ -18,10 +18,10 @@ import { protectionOf } from './protection.js';
 import { OWNERS, type PlannedAction, type PlannedFault, type FaultName, type Incident } from './plan.js';
 import { trippingMaker } from './tripping-maker.js';
 
-/** Everything that a seed decides beforehand. What chance decides on the way follows from the seed too. */
+/** Everything that a seed decides in advance. Later random decisions follow from the seed too. */
 export interface Plan extends Furniture {
   readonly seed: number;
-  /** Nothing goes wrong but that streams are lost: then everything has to be done in its time. */
+  /** Only streams are lost: then everything must happen in time. */
   readonly isCalm: boolean;
   readonly activeMillis: number;
   readonly gateways: number;
@@ -31,16 +31,16 @@ export interface Plan extends Furniture {
   readonly topic: TopicMood;
   readonly database: DatabaseMood;
   readonly settings: WorldSettings;
-  /** Grace of their quotes, for makers that quote over their stream. */
+  /** The grace of quotes, for makers that quote over their stream. */
   readonly graces: Readonly<Record<string, number>>;
   readonly incidents: readonly Incident[];
 }
 
 const MOST_ACTIVE = { least: 5_000, most: 14_000 };
-/** More than all that anybody could promise. */
+/** More than any account could promise. */
 const PLENTY = 1_000_000_000_000;
 
-/** Swarm testing: every seed has its own mix of what people do and of what goes wrong, and mostly leaves something out. */
+/** Swarm testing: every seed has its own mix of actions and faults, and usually leaves some out. */
 export function draw(seed: number): Plan {
   const plan = drawn(seed);
   const random = new Random(`calm ${seed}`);
@@ -53,7 +53,7 @@ const CALM = {
   database: { slowestMillis: 3, stall: 0, cut: 0 },
 };
 
-/** What its people and its operators do, and streams that are lost more often than elsewhere. */
+/** Keeps actions of users and operators, and loses streams more often. */
 function calm(plan: Plan, random: Random): Plan {
   const cuts = Array.from({ length: random.between(4, 16) }, (): PlannedFault => {
     const atMillis = random.between(1_000, plan.activeMillis);
@@ -140,7 +140,7 @@ function drawn(seed: number): Plan {
   };
 }
 
-/** Mostly everybody may trade everywhere and is of no house. */
+/** In most worlds every account may trade everywhere and belongs to no house. */
 function policyOf(random: Random): Pick<Furniture, 'standings' | 'groups'> {
   const standing = (): TradingRights => ({
     venues: random.chance(0.1) ? [random.pick(VENUES)] : VENUES,
@@ -261,7 +261,7 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'READER_STOPS', most: 10, millis: 4_000 },
 ];
 
-/** Somebody keeps the balances from those who settle, for longer than these wait. */
+/** A transaction locks the balances for longer than settlers wait. */
 function ledgerHeld(random: Random, activeMillis: number): PlannedFault[] {
   if (!random.chance(0.3)) return [];
   return Array.from({ length: random.between(1, 3) }, (): PlannedFault => {

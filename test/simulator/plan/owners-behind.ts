@@ -2,15 +2,15 @@ import type { Random } from '../kernel/random.js';
 import { MAKERS, ORIGINATORS } from '../people/cast.js';
 import { OWNERS, type PlannedAction, type PlannedFault, type Incident } from './plan.js';
 
-/** For so long before nobody has projected what the owner wrote. */
+/** Nothing that the owner wrote in this time before is projected. */
 const UNPROJECTED_MILLIS = 600;
-/** By then its successor is mostly at work. */
+/** A successor is usually ready after this time. */
 const FOUND_MILLIS = 400;
 
-/** Later it waits for what it has given to its broker, and decides nothing more. */
+/** Later the owner waits for its broker, and decides nothing more. */
 const AT_ONCE_MILLIS = 150;
 
-/** Owners that are replaced and cannot know it, and what people do meanwhile. */
+/** Owners that are replaced and cannot know it, and what users do meanwhile. */
 export function ownersBehind(random: Random, activeMillis: number): Incident[] {
   if (!random.chance(0.6)) return [];
   return Array.from({ length: random.between(1, 2) }, (_, index): Incident[] => {
@@ -32,8 +32,8 @@ export function ownersBehind(random: Random, activeMillis: number): Incident[] {
 type When = readonly [from: number, to: number];
 
 /**
- * People come to the one owner of the shard and to the other, one of which will not keep what it is told. Nobody projects meanwhile, so what
- * the owner wrote last comes to be known together with what its successor has written; then everybody looks.
+ * Users send to both owners of the shard; what one of them is sent will be lost. Projectors are paused, so the
+ * old owner's last writes become known together with its successor's; then every user reads.
  */
 function twoAtWork(random: Random, name: string, { target, atMillis }: PlannedFault): Incident[] {
   const until = random.between(800, 2_500);

@@ -1,7 +1,7 @@
-/** Names of the processes that own the shards, in their order. */
+/** The processes that own the shards, in order. */
 export const OWNERS = ['owner-0', 'owner-1', 'owner-2'];
 
-/** Something that somebody does, at a moment of simulated time. What exactly follows from the deed's own seed. */
+/** An action of a user at a moment of simulated time. Its details follow from its own seed. */
 export interface PlannedAction {
   readonly kind: 'DEED';
   readonly atMillis: number;
@@ -10,19 +10,19 @@ export interface PlannedAction {
     'CREATE' | 'CANCEL' | 'SUBMIT' | 'REVISE' | 'WITHDRAW' | 'WITHDRAW_ALL' | 'READ' | 'LIST' | 'FOLLOW';
   readonly key: string;
   readonly isTwice: boolean;
-  /** It is said once more, so many milliseconds later. */
+  /** The command is sent again after this many milliseconds. */
   readonly repeatMillis?: number;
-  /** Its key comes once more, with other content. */
+  /** The key is used again with other content. */
   readonly isAmbiguous?: boolean;
-  /** Of a quote or a cancel, where it is to be about an auction of this shard. */
+  /** For a quote or a cancel: an auction of this shard. */
   readonly shard?: number;
-  /** Of a quote, where it is to be about the auction that the create under this key has made. */
+  /** For a quote: the auction created under this key. */
   readonly about?: string;
-  /** Of a revision or a withdrawal, where somebody tries it with a quote that is not its own. */
+  /** For a revision or withdrawal: a quote that belongs to another account. */
   readonly isForeign?: boolean;
-  /** Of a create, where the plan wants to know it. */
+  /** For a create, if the plan sets it. */
   readonly closesAt?: string;
-  /** Of a create, who may know whom; nothing where that is left to its default. */
+  /** For a create: identity disclosure; absent for the default. */
   readonly identity?: object;
 }
 
@@ -48,13 +48,13 @@ export type FaultName =
   | 'READER_STOPS'
   | 'MARKET_CLOSES';
 
-/** Something that goes wrong, and for how long. */
+/** A fault, and how long it lasts. */
 export interface PlannedFault {
   readonly kind: 'FAULT';
   readonly atMillis: number;
   readonly name: FaultName;
   readonly target: string;
-  /** A process; of a market that closes its name, unless it is fog's, and of a stream that stays away its account. */
+  /** A process. For a market that closes: its name, or empty for fog. For a stream that stays away: its account. */
   readonly other: string;
   readonly millis: number;
 }

@@ -1,10 +1,13 @@
 import type { Random } from '../kernel/random.js';
 import type { ProtectionRow } from '../storage/tables.js';
 
-/** More than anybody wins in a world. */
+/** More than any account wins in a world. */
 const NEVER = { awards: 1_000, notional: 1_000_000_000_000_000 };
 
-/** What a maker bounds: mostly how many awards, else what they are worth, a few or not even one of them; sometimes so much that it is never reached. */
+/**
+ * A maker's limits: usually the number of awards, otherwise their value; a few or less than one, and sometimes
+ * too high to reach.
+ */
 export function protectionOf(random: Random): ProtectionRow {
   const awards = random.between(1, 3);
   const notional = random.pick([20_000, 2_000_000, 5_000_000]);

@@ -14,7 +14,7 @@ const SOUND: SimulationOutcome = {
   lines: [],
 };
 
-/** A world that breaks its promise wherever these two meet. */
+/** A world that breaks its promise if both keys are present. */
 function trialOf(plan: Plan, keys: readonly string[]): Trial {
   const live = (lived: Plan, { keepsTrace = false } = {}): Promise<SimulationOutcome> => {
     const met = lived.incidents.flatMap((one) => (one.kind === 'DEED' ? [one.key] : []));
@@ -30,14 +30,14 @@ function trialOf(plan: Plan, keys: readonly string[]): Trial {
 }
 
 describe('a trial that fails', () => {
-  it('is shrunk to what it takes, and told of', async () => {
+  it('is shrunk to its smallest form, and reported', async () => {
     const { plan, outcome } = await shrink(trialOf({ ...draw(2), gateways: 2 }, ['k3', 'k11']), 'a promise');
     expect(outcome.violation?.check).toBe('a promise');
     expect([...outcome.lines].sort()).toEqual(['k11', 'k3']);
     expect([plan.incidents.length, plan.gateways]).toEqual([2, 1]);
   });
 
-  it('is left as it is where nothing of it breaks that promise', async () => {
+  it('is left unchanged if no part of it breaks that promise', async () => {
     const drawn = draw(2);
     const { plan, outcome } = await shrink(trialOf(drawn, ['k3']), 'another promise');
     expect(plan.incidents).toEqual(drawn.incidents);

@@ -10,7 +10,7 @@ export interface Shrunk {
   readonly runs: number;
 }
 
-/** The least that still breaks the same promise: what does not matter is left out, as far as a bounded number of runs goes. */
+/** The smallest plan that still breaks the same promise, within a bounded number of runs. */
 export async function shrink({ plan, live, simpler }: Trial, check: string): Promise<Shrunk> {
   let best = plan;
   let runs = 0;

@@ -5,10 +5,10 @@ import type { PlannedAction } from './plan.js';
 import { protectionOf } from './protection.js';
 
 const RUSH_MILLIS = 300;
-/** When those auctions close with whose awards a maker's protection trips, and for how long its other quotes would stand. */
+/** The close of the auctions whose awards trip a maker's protection, and the lifetime of its other quotes. */
 const TRIPS_AT_MILLIS = 4_000;
 const OTHERS_MILLIS = 4_500;
-/** When it tries to quote in them again, while it is mostly still kept away. */
+/** The maker tries to quote again at this time, usually while it is still blocked. */
 const TRIES_AGAIN_MILLIS = 5_400;
 const TRIES_MILLIS = 2_000;
 
@@ -17,7 +17,7 @@ interface TrippingMaker {
   readonly deeds: readonly PlannedAction[];
 }
 
-/** A maker with quotes in many auctions, some of which close before the others, at once or one after the other. */
+/** A maker with quotes in many auctions. Some auctions close before the others, together or one after another. */
 export function trippingMaker(random: Random): TrippingMaker {
   const own = random.fork('bounds');
   const apart = own.pick([0, 0, 500]);

@@ -6,7 +6,7 @@ import { bootProjector } from './projector.js';
 import { Unit } from './unit.js';
 import { SHARDS, type World } from './world.js';
 
-/** All processes of a simulated installation, by name. */
+/** All processes of a simulated cluster, by name. */
 export class SimulatedCluster {
   readonly units = new Map<string, Unit>();
   readonly gateways: readonly string[];
@@ -23,7 +23,7 @@ export class SimulatedCluster {
     for (const unit of this.units.values()) unit.start();
   }
 
-  /** Everybody runs again, with a clock that is right. */
+  /** All processes run again, with correct clocks. */
   heal(): void {
     for (const unit of this.units.values()) {
       unit.resumeAll();

@@ -52,7 +52,7 @@ interface Desks {
   readonly archive: StreamArchive;
 }
 
-/** A gateway's process behind its listeners, put together as `apps/gateway` does it. */
+/** The gateway process without its listeners, composed as in `apps/gateway`. */
 export async function bootGateway(life: Life): Promise<void> {
   const { host, random, world } = life;
   const desks = openDesks(life);
@@ -114,7 +114,7 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
   owners.onNotice((shard, notice) => {
     feed.hear(shard, notice);
     void nextTurn().then(() => {
-      // Reading takes longer.
+      // Reading the records would take longer.
       if (notice.records !== undefined && feed.positions()[shard] === notice.head) world.onTold();
     });
   });

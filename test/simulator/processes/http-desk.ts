@@ -5,7 +5,7 @@ import { payloadOf, type Reply } from '#libs/edge/reply/reply.js';
 import type { WireEnd } from '../wire/wire-end.js';
 import { principalOf } from './stream-door.js';
 
-/** A request as the edge has read it off the wire; everything but the body's fields is taken as given. */
+/** A request as the edge parsed it; only the fields of the body are checked here. */
 export interface HttpRequest {
   readonly id: number;
   readonly operation: string;
@@ -25,7 +25,7 @@ export interface SimulatedHttpAnswer {
 const INVALID: Reply = { status: 400, body: '{"error":"invalid_json"}' };
 const FAILED: Reply = { status: 500, body: '{"error":"internal_error"}' };
 
-/** What the dispatcher does once a request has passed its checks: the endpoint of the operation answers. */
+/** What the dispatcher does after a request has passed its checks: it calls the operation's endpoint. */
 export class HttpDesk {
   private readonly endpoints: ReadonlyMap<string, BoundEndpoint>;
 

@@ -39,7 +39,7 @@ export function ownerAddress(shard: number): string {
   return `owner-${shard}`;
 }
 
-/** An owner's process, put together as `apps/owner` does it. */
+/** An owner process, composed as in `apps/owner`. */
 export async function bootOwner(life: Life, number: number): Promise<void> {
   const { host, world } = life;
   const failures: unknown[] = [];
@@ -128,7 +128,7 @@ async function openShard(
   });
 }
 
-/** As `CheckpointedTopics` does it: the database hears of an epoch before anybody is served by it. */
+/** As in `CheckpointedTopics`: the database records an epoch before the epoch serves any caller. */
 async function openWriter({ host, clock, world }: Life, pool: Pool, shard: number): Promise<JournalWriter> {
   const journal = new KafkaJournal({
     family: 'auction',
@@ -139,7 +139,7 @@ async function openWriter({ host, clock, world }: Life, pool: Pool, shard: numbe
   const checkpoints = new CheckpointTable(pool, 'auction');
   const { writer, located } = await journal.openAfter(shard, await checkpoints.located(shard));
   if (!(await checkpoints.advance(shard, located())))
-    throw new Error('another writer has taken the shard since');
+    throw new Error('another writer has taken over the shard');
   const onFault = (error: unknown): void => world.onFault(host.name, 'witness', error);
   return new CheckpointedWriter({ writer, located, checkpoints, clock, onFault });
 }

@@ -5,10 +5,10 @@ import type { StreamHub } from '#libs/auction/stream/stream-hub.js';
 import type { WireEnd } from '../wire/wire-end.js';
 
 const FAR_AHEAD = 4_000_000_000;
-/** More than a socket holds: there it takes no event to fill up one that is not read. */
+/** More than a socket holds, so the hub fills no unread socket beyond it. */
 const FULL = 1_000_000;
 
-/** Everybody has both capabilities; what counts is the policy. */
+/** Every account has both capabilities; the policy decides. */
 export function principalOf(account: string): Caller {
   return {
     account_id: account,
@@ -17,12 +17,12 @@ export function principalOf(account: string): Caller {
   };
 }
 
-/** A token is an account's name here: who is who is not what is searched. */
+/** A token is an account's name here: authentication is not simulated. */
 export function sessionOf(token: string): ClientSession<Caller> {
   return { principal: principalOf(token), expiresAt: FAR_AHEAD };
 }
 
-/** A handshake that was found good becomes a connection, as the gateway's stream server does it. */
+/** A valid handshake becomes a connection, as in the gateway's stream server. */
 export function acceptStream(hub: StreamHub, end: WireEnd, account: string): void {
   let isPaused = false;
   let kept: string[] = [];

@@ -3,13 +3,13 @@ import type { Random } from '../kernel/random.js';
 import { NANOS_PER_MILLI, SimClock } from '../kernel/sim-clock.js';
 import type { World } from './world.js';
 
-/** One life of a process: its surroundings, and how it says that it has to end. */
+/** One run of a process: its environment, and how it ends itself. */
 export interface Life {
   readonly world: World;
   readonly host: Host;
   readonly clock: SimClock;
   readonly random: Random;
-  /** The process exits; whoever supervises it starts another. */
+  /** The process exits; its supervisor starts another. */
   readonly exit: (why: string) => void;
 }
 
@@ -19,17 +19,17 @@ interface Rival extends Pick<Life, 'host'> {
 
 const RESTART_MILLIS = { least: 20, most: 1_200 };
 const MOST_DRIFT = 200;
-/** A standstill that is longer is noticed by whoever looks at the time now and then. */
+/** A longer pause is noticed by the process's own timers. */
 const UNNOTICED_MILLIS = 500;
 
-/** A process and its supervisor: whatever ends the one, the other starts it anew. */
+/** A process and its supervisor, which restarts the process whenever it ends. */
 export class Unit {
   private current: Life | undefined;
-  /** Those that others were started beside. */
+  /** Earlier processes that were replaced while they still ran. */
   private readonly rivals: Rival[] = [];
   private lives = 0;
   private drifting = 0;
-  /** Since when the current process has been all that it is to be; undefined while it starts. */
+  /** When the current process became ready; undefined while it starts. */
   private readySince: number | undefined;
   private readonly random: Random;
 
@@ -45,7 +45,7 @@ export class Unit {
     return this.current;
   }
 
-  /** In how many of its lives the clock went a good deal too fast or too slow. */
+  /** The number of its runs whose clock was much too fast or too slow. */
   get drifts(): number {
     return this.drifting;
   }
@@ -54,13 +54,13 @@ export class Unit {
     return this.lives;
   }
 
-  /** For so long has another one been ready beside those that it has replaced; undefined where none of them is left. */
+  /** How long a successor has been ready while a replaced process still exists; undefined if none exists. */
   get replacedForMillis(): number | undefined {
     if (!this.rivals.some(({ host }) => host.isAlive)) return undefined;
     return this.readySince === undefined ? 0 : (this.world.scheduler.now - this.readySince) / NANOS_PER_MILLI;
   }
 
-  /** Whether one of those that were replaced went on by then as if nothing had been, for it has not stood still for long enough to notice. */
+  /** Whether a replaced process still ran at that time, and was not paused long enough to notice. */
   wentOn(atMillis: number): boolean {
     const at = atMillis * NANOS_PER_MILLI;
     return this.rivals.some(
@@ -68,7 +68,7 @@ export class Unit {
     );
   }
 
-  /** Since when its process has been all that it is to be; undefined where it is not. */
+  /** When its process became ready; undefined if it is not ready. */
   get readyMillis(): number | undefined {
     return this.readySince === undefined ? undefined : this.readySince / NANOS_PER_MILLI;
   }
@@ -105,7 +105,7 @@ export class Unit {
     });
   }
 
-  /** As after kill -9, or the end of a process that has given up. */
+  /** Like kill -9, or like a process that gave up. */
   crash(life = this.current): void {
     if (life?.host.isAlive !== true) return;
     life.host.die();
@@ -113,7 +113,7 @@ export class Unit {
     this.leave();
   }
 
-  /** The process stands still, and its supervisor takes it for dead: another one is started beside it. */
+  /** The process is paused, and its supervisor believes it dead and starts another. */
   replace(): void {
     const { current } = this;
     if (current === undefined) return;
@@ -121,7 +121,7 @@ export class Unit {
     this.rival();
   }
 
-  /** Two supervisors: another one is started beside a process that goes on. */
+  /** Two supervisors: another process is started although this one goes on. */
   rival(): void {
     const { current } = this;
     if (current === undefined) return;
@@ -139,7 +139,7 @@ export class Unit {
     }
   }
 
-  /** There is no current process, until the supervisor has started one. */
+  /** There is no current process until the supervisor has started one. */
   private leave(): void {
     this.current = undefined;
     this.readySince = undefined;

@@ -10,7 +10,7 @@ import type { Network } from '../wire/network.js';
 export const SHARDS = [0, 1, 2] as const;
 export const ID_KEY = '07'.repeat(32);
 export const STREAM_KEY = '11'.repeat(32);
-/** Nothing is ever restored here. */
+/** No database is restored in a simulation. */
 export const JOURNAL_LIFE = { id: '00000000-0000-8000-8000-000000000001' };
 export const SERVICE_TOKEN = 'simulated';
 
@@ -26,7 +26,7 @@ export interface WorldSettings {
   readonly executionConcurrency: number;
 }
 
-/** What processes find around them. */
+/** The environment of processes. */
 export interface World {
   readonly scheduler: Scheduler;
   readonly random: Random;
@@ -36,13 +36,13 @@ export interface World {
   readonly database: SimulatedDatabase;
   readonly snapshots: MemorySnapshotStore;
   readonly settings: WorldSettings;
-  /** By gateway, how far the feed of its latest life has come in each shard. */
+  /** For each gateway, how far its feed has come in each shard. */
   readonly feeds: Map<string, () => readonly number[]>;
-  /** A gateway has read what kept histories say of an account's auctions. */
+  /** A gateway has read stored histories of an account's auctions. */
   readonly onRecall: () => void;
-  /** A gateway has taken what an owner had committed by the owner's word. */
+  /** A gateway has taken events from an owner before it read them from the topic. */
   readonly onTold: () => void;
-  /** A part of a process has told that it failed: no violation in itself. */
+  /** A part of a process reported a fault; this is not a violation by itself. */
   readonly onFault: (host: string, what: string, error: unknown) => void;
 }
 

@@ -1,4 +1,4 @@
-/** As the driver throws it: with the code of the server, or of the network. */
+/** The error as the driver throws it: with the code of the server or of the network. */
 export class DatabaseFault extends Error {
   override readonly name = 'DatabaseFault';
 

@@ -19,7 +19,7 @@ export interface DatabaseMood {
   readonly slowestMillis: number;
   /** Chance that a statement takes a hundred times as long. */
   readonly stall: number;
-  /** Chance that a connection breaks with a statement, before or after the server has carried it out. */
+  /** Chance that a connection breaks with a statement, before or after the server has executed it. */
   readonly cut: number;
 }
 
@@ -40,13 +40,13 @@ interface Lock {
   readonly waiting: { readonly who: object; readonly go: () => void }[];
 }
 
-/** The database server: what is committed survives everything; a restart ends all sessions and what they had not committed. */
+/** The database server. Committed data survives everything; a restart ends all sessions and rolls back their work. */
 export class SimulatedDatabase {
   readonly tables = new Tables();
   readonly met = new Map<string, number>();
   readonly sessions = new Set<{ readonly pid: number; breakOff(): void }>();
   isDown = false;
-  /** Grows with every restart; sessions of another life are gone. */
+  /** Grows with every restart; sessions with an earlier number are gone. */
   life = 0;
   private commits = 0;
   private pids = 0;
@@ -57,7 +57,7 @@ export class SimulatedDatabase {
     private readonly random: Random,
     private mood: DatabaseMood,
     private readonly trace: Trace,
-    /** Hears when the last statement was carried out of what is committed. */
+    /** Called after a commit with the time at which its last statement was executed. */
     private readonly onCommit: (workedAt: string) => void,
   ) {}
 
@@ -79,13 +79,13 @@ export class SimulatedDatabase {
     this.isDown = false;
   }
 
-  /** Of a session that begins. */
+  /** The id for a new session. */
   nextPid(): number {
     this.pids += 1;
     return this.pids;
   }
 
-  /** As an administrator ends a session, or the login that has it. */
+  /** An administrator ends a session or a login. */
   terminate(pid: number): void {
     for (const session of [...this.sessions]) if (session.pid === pid) session.breakOff();
   }
@@ -105,7 +105,7 @@ export class SimulatedDatabase {
     return nanos * STALL_FACTOR;
   }
 
-  /** What becomes of the connection over which a statement comes. */
+  /** What happens to the connection that carries a statement. */
   fate(): 'BROKEN_BEFORE' | 'BROKEN_BEHIND' | undefined {
     const { cut } = this.mood;
     if (cut === 0 || !this.random.chance(cut)) return undefined;
@@ -123,7 +123,7 @@ export class SimulatedDatabase {
     return found[1];
   }
 
-  /** Calls back when `who` has all the locks; in the order of their names, and no sooner than it is its turn. */
+  /** Calls back when `who` has all the locks. Locks are taken in order of name and waited for in turn. */
   lock(who: object, names: readonly string[], go: () => void): void {
     const [name, ...rest] = names;
     if (name === undefined) {
@@ -137,7 +137,7 @@ export class SimulatedDatabase {
     else lock.waiting.push({ who, go: next });
   }
 
-  /** Only if nobody else has it. */
+  /** Only if it is free. */
   tryLock(who: object, name: string): boolean {
     const lock = this.locks.get(name);
     if (lock === undefined) this.locks.set(name, { holder: who, waiting: [] });

@@ -12,7 +12,10 @@ import { Trace } from '../kernel/trace.js';
 import { SimulatedDatabase } from './database.js';
 import { openReservations } from './reservation-session.js';
 
-/** The simulator judges claims by rules of its own: these are held against the statement, on a real server, claim by claim. */
+/**
+ * The simulator decides claims by its own rules: this test compares them with the real statement on a server,
+ * claim by claim.
+ */
 const SHARD = 1;
 const EPOCH = 7;
 const AT = '2026-11-26T12:00:00.000000000Z';
@@ -41,7 +44,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Time goes on there as long as somebody waits for an answer. */
+/** Simulated time runs only while a caller waits for an answer. */
 class World {
   private readonly scheduler = new Scheduler();
   readonly database = new SimulatedDatabase(
@@ -71,16 +74,16 @@ class World {
 }
 
 interface Stated {
-  /** What there is of it, and how much of that was settled away lately; undefined where nobody has stated any. */
+  /** The evidence and how much of it was settled recently; undefined if there is none. */
   readonly evidence: { readonly amount: number; readonly settled: number } | undefined;
-  /** By shard. */
+  /** For each shard. */
   readonly reserved: readonly [number, number, number] | undefined;
 }
 
 interface Asked {
   readonly kind: ClaimKind;
   readonly total: number;
-  /** How far what was seen is from what there is. */
+  /** How far the evidence seen is from the actual evidence. */
   readonly sight: { readonly amount: number; readonly others: number } | undefined;
 }
 
@@ -113,7 +116,7 @@ const plots = fc.record({
 });
 
 interface Plot {
-  /** In the order of the accounts. */
+  /** In order of accounts. */
   readonly makers: readonly { readonly quotes: boolean; readonly frozenUntil: string | undefined }[];
   readonly places: readonly { readonly stated: Stated; readonly asked: Asked | undefined }[];
   readonly epoch: number;
@@ -125,7 +128,7 @@ function keysOf(name: string): readonly AccountKey[] {
   );
 }
 
-/** The same rows on both servers. */
+/** Writes the same rows to both servers. */
 async function furnish(key: AccountKey, { evidence, reserved }: Stated): Promise<void> {
   const { account, venue, resource, asset, name } = key;
   const { tables } = world.database;
@@ -142,7 +145,7 @@ async function furnish(key: AccountKey, { evidence, reserved }: Stated): Promise
       FOREVER,
     ]);
   }
-  // Whatever is stated has a row in which it can be set aside.
+  // A key with evidence has a row for reservations.
   const amounts = reserved ?? (evidence === undefined ? undefined : [0, 0, 0]);
   if (amounts === undefined) return;
   tables.reserved.rows.set(name, amounts);
@@ -174,7 +177,7 @@ function linesOf(keys: readonly AccountKey[], { places }: Plot): ClaimLine[] {
     if (line === undefined) return [];
     const { kind, total, sight } = line;
     const key = keys[index]!;
-    // Of tokens alone it is remembered what was seen.
+    // Only tokens keep what was seen.
     const seen =
       key.resource !== 'OUTCOME_TOKEN'
         ? undefined
@@ -204,7 +207,7 @@ async function reservedBy(name: string): Promise<readonly (readonly [string, rea
   ]);
 }
 
-it('grants and writes what the statement does, whatever is asked of whatever there is', async () => {
+it('grants and writes the same as the statement, for random claims on random states', async () => {
   const simulated = await world.session();
   const counts = { granted: 0, refused: 0 };
   let stories = 0;
@@ -228,6 +231,6 @@ it('grants and writes what the statement does, whatever is asked of whatever the
     }),
     { numRuns: 400 },
   );
-  // Not because all was refused, or nothing.
+  // So neither all nor none were refused.
   expect(Math.min(counts.granted, counts.refused)).toBeGreaterThan(300);
 }, 60_000);

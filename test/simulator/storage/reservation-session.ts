@@ -12,10 +12,10 @@ import { Transaction } from './transaction.js';
 
 const IDLE_MILLIS = 2_000;
 const NOTHING: readonly number[] = [0, 0, 0];
-/** What shrinks by settlement alone. */
+/** Amounts that only settlement reduces. */
 const OWNED: ReadonlySet<string> = new Set(['COLLATERAL', 'OUTCOME_TOKEN']);
 
-/** The desk's statements as one serializable transaction after another, on the simulated server. */
+/** The reservation statements as serializable transactions on the simulated server. */
 class ReservationSession {
   private readonly session: SimulatedSession;
   private tx = new Transaction();
@@ -133,7 +133,7 @@ class ReservationSession {
     );
   }
 
-  /** Evidence never gets old here. */
+  /** Evidence never expires here. */
   private isTrue(tx: Transaction, { key, kind, total, sight }: ClaimLine): boolean {
     const { tables } = this.database;
     const { name } = key;

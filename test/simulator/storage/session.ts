@@ -5,10 +5,10 @@ import type { SimulatedDatabase } from './database.js';
 import { DatabaseFault } from './database-fault.js';
 
 const LOST = 'Connection terminated unexpectedly';
-/** As the pools of the product have it. */
+/** The value that the product's pools use. */
 const IDLE_IN_TRANSACTION_MILLIS = 30_000;
 
-/** One connection of a process to the server: what it sends is carried out in order, what it hears comes in order. */
+/** One connection of a process to the server. Statements are executed, and answers delivered, in order. */
 export class SimulatedSession {
   readonly pid: number;
   private readonly life: number;
@@ -28,23 +28,23 @@ export class SimulatedSession {
     this.life = database.life;
     this.pid = database.nextPid();
     database.sessions.add(this);
-    // The server notices, and rolls back.
+    // The server notices and rolls back.
     host.whenDead(() => database.scheduler.after(database.delay(), undefined, () => this.end()));
   }
 
-  /** What the server does when the session ends, however it ends. */
+  /** Called on the server when the session ends, for whatever reason. */
   whenEnded(tell: () => void): void {
     this.onEnd = tell;
   }
 
-  /** The process gives the connection up; what it has sent may still arrive. */
+  /** The process gives up the connection; statements already sent may still arrive. */
   abandon(): void {
     this.database.scheduler.after(this.database.delay(), undefined, () => this.end());
   }
 
   /**
-   * Has the server do something. `work` calls `done` when it is finished; an error it throws or gives is the answer. What was sent
-   * by a process that has died since may have arrived or not.
+   * Runs `work` on the server. `work` calls `done` at its end; an error that it throws or passes is the answer.
+   * The statements of a process that has died may have arrived or not.
    */
   send<T>(work: (done: (outcome: T | Error) => void) => void): Promise<T> {
     const { database, host } = this;
@@ -64,7 +64,7 @@ export class SimulatedSession {
     });
   }
 
-  /** A transaction that its process has forgotten ends with its session. */
+  /** The server ends the session of an idle transaction. */
   waitAtMost(millis = IDLE_IN_TRANSACTION_MILLIS): void {
     this.idle();
     this.idle = this.database.scheduler.after(millis * NANOS_PER_MILLI, undefined, () => this.end());
@@ -74,7 +74,7 @@ export class SimulatedSession {
     this.idle();
   }
 
-  /** The server is gone. Whoever waits for an answer learns no more than that. */
+  /** The server is gone. Waiting callers get only that error. */
   breakOff(): void {
     this.end();
     this.giveUp();

@@ -4,7 +4,7 @@ import type { Host } from '../kernel/host.js';
 import type { SimulatedDatabase } from './database.js';
 import { SimulatedSession } from './session.js';
 
-/** Snapshots in the database, as one process reaches them. */
+/** Snapshots in the database, as seen by one process. */
 export class SnapshotShelf implements SnapshotStore {
   constructor(
     private readonly kept: MemorySnapshotStore,

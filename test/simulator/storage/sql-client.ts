@@ -9,12 +9,12 @@ import { Transaction } from './transaction.js';
 const PATIENCE_MILLIS = 1_000;
 const SETTLEMENT_STANDSTILL_MILLIS = 2_000;
 const LOCK_NOT_AVAILABLE = '55P03';
-/** Which shard each projector has, as advisory locks have it. */
+/** Which projector holds each shard; the product uses advisory locks. */
 const LEASES = 'lease';
 
 type Asked = string | QueryConfig;
 
-/** A client of the pg package as the product uses it, on the simulated server. */
+/** The client of the pg package, as far as the product uses it, on the simulated server. */
 export class SqlClient {
   private readonly session: SimulatedSession;
   private tx: Transaction | undefined;
@@ -54,7 +54,7 @@ export class SqlClient {
   ): void {
     if (text.startsWith('begin')) this.begin(done);
     else if (text === 'commit' || text === 'rollback') this.finish(text === 'commit', done);
-    // Sessions that break here are ended at once, so none has to be found idle.
+    // Broken sessions end at once here, so no idle session has to be detected.
     else if (text.startsWith('set idle_session_timeout')) done(resultOf('SET', rowsOf([])));
     else if (text.includes('pg_try_advisory_lock($1, shard)')) this.lease(values, done);
     else this.statement(text, name, values, done);
@@ -135,7 +135,7 @@ function resultOf(command: string, { rows, rowCount }: StatementAnswer): QueryRe
   return { command, rows: rows.map(copyOf), rowCount, oid: 0, fields: [] };
 }
 
-/** As fields or, where the caller wants it so, as a list. */
+/** As an object or, if the caller asked for it, as a list. */
 function copyOf(row: object): object {
   return Array.isArray(row) ? [...(row as readonly unknown[])] : { ...row };
 }

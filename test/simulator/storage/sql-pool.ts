@@ -4,7 +4,7 @@ import type { SimulatedDatabase } from './database.js';
 import { DatabaseFault } from './database-fault.js';
 import { SqlClient } from './sql-client.js';
 
-/** All of a client that the product uses. */
+/** The part of a client that the product uses. */
 interface Client {
   query(asked: string | QueryConfig, values?: unknown[]): Promise<QueryResult>;
   release(broken?: Error | boolean): void;

@@ -2,11 +2,11 @@ import type { StandingRow } from '#libs/auction/admission/risk/reserved-rows.js'
 import type { Tables } from './tables.js';
 import type { Transaction } from './transaction.js';
 
-/** Long past everything that a simulation sees. */
+/** After everything in a simulation. */
 const VALID_UNTIL = '2030-01-01 00:00:00';
 const NOTHING: readonly number[] = [0, 0, 0];
 
-/** What is there of a key, and what of it is set aside. Evidence never gets old here. */
+/** The evidence of a key, and how much of it is reserved. Evidence never expires here. */
 export function standingRow(tables: Tables, tx: Transaction, name: string, index: number): StandingRow {
   const evidence = tx.get(tables.evidence, name);
   const reserved = tx.get(tables.reserved, name);

@@ -9,13 +9,13 @@ export interface StatementAnswer {
 export interface Context {
   readonly tables: Tables;
   readonly tx: Transaction;
-  /** By the server's clock, as an instant. */
+  /** The server's time. */
   readonly now: string;
 }
 
-/** What one statement of the product does, found by its name or, where it has none, by how its text begins. */
+/** The effect of one of the product's statements. It is found by its name or, without one, by the beginning of its text. */
 export interface Statement {
-  /** Names of the locks that it waits for and holds until its transaction ends. */
+  /** The locks that it waits for and holds until its transaction ends. */
   locks?(values: readonly unknown[]): readonly string[];
   run(context: Context, values: readonly unknown[]): StatementAnswer;
 }
@@ -34,7 +34,7 @@ const HEADER_BYTES = 20;
 const TEXT = 25;
 const BIGINT = 20;
 
-/** The elements of an array in the server's binary format, or of a plain one. */
+/** The elements of an array, in the server's binary format or plain. */
 export function elements(value: unknown): readonly (string | null)[] {
   if (!Buffer.isBuffer(value)) return (value as readonly (string | number)[]).map(String);
   const type = value.readInt32BE(8);
@@ -55,7 +55,7 @@ function textOf(bytes: Buffer, type: number): string {
   return type === BIGINT ? String(bytes.readBigInt64BE(0)) : bytes.toString('hex');
 }
 
-/** The n-th element of each of some columns, as an array for each row. */
+/** An array for each row, with the n-th element of each column. */
 export function rowsFrom(...columns: readonly unknown[]): (string | null)[][] {
   const read = columns.map(elements);
   return (read[0] ?? []).map((_, index) => read.map((column) => column[index] ?? null));

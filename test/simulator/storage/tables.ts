@@ -1,4 +1,4 @@
-/** Rows by key; each knows which commit wrote it last. */
+/** Rows by key, each with the commit that last wrote it. */
 export class Table<Row> {
   readonly rows = new Map<string, Row>();
   readonly versions = new Map<string, number>();
@@ -125,7 +125,7 @@ export interface ProtectionRow {
   readonly frozen_ms: number;
 }
 
-/** The last record of a shard that the database has been told of. */
+/** The last record of a shard that the database knows. */
 export interface WitnessRow {
   readonly epoch: number;
   readonly sequence: number;
@@ -146,10 +146,10 @@ export interface CountedRow {
   readonly notional_atoms: number;
 }
 
-/** Everything that the processes share in their database, keys as in its schemas. */
+/** All shared tables, with the keys of the real schemas. */
 export class Tables {
   readonly positions = new Table<PositionRow>();
-  /** By auction, in order. */
+  /** The events of each auction, in order. */
   readonly events = new Table<readonly StoredEvent[]>();
   readonly quotes = new Table<QuoteRow>();
   readonly completed = new Table<AuctionRow>();
@@ -159,10 +159,10 @@ export class Tables {
   readonly balances = new Table<BalanceRow>();
   readonly limits = new Table<BalanceRow>();
   readonly evidence = new Table<EvidenceRow>();
-  /** What each shard has set aside, by the names of keys. */
+  /** What each shard has reserved, by key. */
   readonly reserved = new Table<readonly number[]>();
   readonly fences = new Table<number>();
-  /** By shard. */
+  /** One row for each shard. */
   readonly witness = new Table<WitnessRow>();
   readonly histories = new Table<HistoryRow>();
   readonly policy = new Table<PolicyRow>();

@@ -5,23 +5,23 @@ import type { Scheduler } from '../kernel/scheduler.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Trace } from '../kernel/trace.js';
 
-/** Chances for each send, or each look. */
+/** Chances for each send, or each read. */
 export interface TopicMood {
   readonly slowestMillis: number;
-  /** It arrives, and nobody is answered. */
+  /** The message arrives, but no acknowledgement comes. */
   readonly lostBehind: number;
-  /** It does not arrive, and nobody is answered. */
+  /** The message is lost, and no acknowledgement comes. */
   readonly lostBefore: number;
   /** It arrives long after its sender has given up. */
   readonly late: number;
-  /** It arrives, and once more later. */
+  /** It arrives, and arrives again later. */
   readonly twice: number;
   readonly refused: number;
-  /** Whoever answers has not heard of the latest messages. */
+  /** The answering broker has not seen the latest messages. */
   readonly staleEnd: number;
 }
 
-/** One life of a process, or all that have the name. */
+/** One run of a process, or all processes with the name. */
 type Misled = Host | string;
 
 type Fate = Exclude<keyof TopicMood, 'slowestMillis'>;
@@ -40,12 +40,12 @@ const FASTEST_NANOS = 200_000;
 const LATEST_NANOS = 9_000_000_000;
 const SEND_FATES = ['lostBehind', 'lostBefore', 'late', 'twice', 'refused'] as const;
 
-/** One shard's topic at its broker. Outlives every process; what is appended here is durable. */
+/** One shard's topic at its broker. It outlives all processes; an appended message is durable. */
 export class Topic {
   readonly met = new Map<string, number>();
   private readonly values: Buffer[] = [];
   private isDown = false;
-  /** Who asks a broker that was deposed and does not know it, and how much that has heard of. */
+  /** Which processes ask a deposed broker that does not know it, and how much that broker has. */
   private readonly misled = new Map<Misled, number>();
 
   constructor(
@@ -72,17 +72,17 @@ export class Topic {
     this.isDown = false;
   }
 
-  /** From here on the broker that this process asks hears of nothing more, and goes on answering. */
+  /** From now on this process's broker gets no more messages, but goes on answering. */
   mislead(who: Misled): void {
     if (!this.misled.has(who)) this.misled.set(who, this.values.length);
   }
 
-  /** The process has found the broker that leads. */
+  /** The process has found the leading broker. */
   enlighten(who: Misled): void {
     this.misled.delete(who);
   }
 
-  /** As one process has it. */
+  /** The topic as one process sees it. */
   open(host: Host): TopicLog {
     return {
       append: (values, withinMillis) => this.append(host, values, withinMillis),
@@ -109,7 +109,7 @@ export class Topic {
           answer(() => reject(new SendRefused('NOT_LEADER_OR_FOLLOWER', false)));
           return;
         }
-        // A broker that has been deposed waits in vain for others to have it too, and answers nothing.
+        // A deposed broker waits in vain for replication, and answers nothing.
         if (this.misled.has(host)) return;
         if (fate === 'lostBefore') {
           answer(() => reject(new SendLost('the connection was lost')));

@@ -1,12 +1,12 @@
 import { DatabaseFault } from './database-fault.js';
 import type { Table } from './tables.js';
 
-/** What a transaction has written of one table; undefined for what it has deleted. */
+/** What a transaction has written to one table; undefined for deleted rows. */
 type Overlay = Map<string, unknown>;
 
-/** Sees what is committed and what it has written itself; everybody else sees that when it commits, or never. */
+/** Sees committed rows and its own writes. Other transactions see its writes only after it commits. */
 export class Transaction {
-  /** When the last of its statements was carried out. */
+  /** When its last statement was executed. */
   workedAt = '';
   private readonly overlays = new Map<Table<unknown>, Overlay>();
   private readonly seen = new Map<Table<unknown>, Map<string, number>>();
@@ -31,7 +31,10 @@ export class Transaction {
     overlay.set(key, row);
   }
 
-  /** As an update holds its row until the end: nobody's change of it comes in between, and it is seen by nobody before. */
+  /**
+   * Like an update, holds the row until the end: no other transaction changes it in between or sees it before
+   * the commit.
+   */
   change<Row>(table: Table<Row>, key: string, how: (row: Row | undefined) => Row): void {
     this.changes.push((number) => {
       table.rows.set(key, how(table.rows.get(key)));
@@ -45,7 +48,7 @@ export class Transaction {
     for (const [key, row] of overlay ?? []) if (row !== undefined) yield [key, row as Row];
   }
 
-  /** `isSerializable`: only if nobody has changed meanwhile what it has looked at. */
+  /** `isSerializable`: fails if another transaction has changed rows that this one read. */
   commit(number: number, isSerializable: boolean): void {
     if (isSerializable) this.checkReads();
     for (const [table, overlay] of this.overlays) {

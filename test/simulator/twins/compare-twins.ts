@@ -13,9 +13,9 @@ import { TwinTranscript } from './transcript.js';
 const TWINS = 'noninterference';
 
 const CLOSES_AT_MILLIS = 6_000;
-/** What is late by less than this is still found in the other life. */
+/** A delay below this is still matched in the other run. */
 const MARGIN_MILLIS = 50;
-/** Longer than any command takes where nothing goes wrong. */
+/** Longer than any command takes without faults. */
 const APART_MILLIS = 40;
 const OBSERVERS = [...ORIGINATORS, ...MAKERS.slice(0, 1), STRANGER];
 const RIVALS = MAKERS.slice(1);
@@ -32,9 +32,9 @@ const ACTS: readonly PlannedAction['act'][] = [
 ];
 
 /**
- * Lives one world twice, with and without the deeds of competitors, and compares every word that the others were told until
- * results were disclosed. Nothing goes wrong in it: what competitors do is the only difference. Tells of the life that broke; where
- * they differ, of the one with competitors until that moment.
+ * Runs one world twice, with and without the actions of competitors, and compares all that the others were sent
+ * until results were disclosed. The world has no faults. On a difference, the trace is that of the run with
+ * competitors up to that moment.
  */
 export async function liveTwins(
   plan: Plan,
@@ -65,7 +65,7 @@ function ofTwins(outcome: SimulationOutcome, life: string): SimulationOutcome {
   return { ...outcome, violation: { ...violation, what: `twins, ${life}: ${violation.what}` } };
 }
 
-/** All auctions close at the same moment, so that until then nothing is disclosed of any. */
+/** All auctions close at the same moment, so no result is disclosed before it. */
 export function twinPlan(seed: number): Plan {
   const base = draw(seed);
   const random = new Random(`twins ${seed}`);
@@ -120,8 +120,8 @@ export function twinPlan(seed: number): Plan {
 }
 
 /**
- * Whoever sends two commands at once is not told which of them comes first, and what else a batch holds may decide it. So nobody does
- * here; what would come too late for that is left out.
+ * Two commands sent at once may be ordered by what else a batch holds. So each account sends one after another
+ * here; commands that would come too late are left out.
  */
 function oneAfterTheOther(deeds: readonly PlannedAction[]): PlannedAction[] {
   const free = new Map<string, number>();

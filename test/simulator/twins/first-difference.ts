@@ -2,14 +2,14 @@ import type { TranscriptLine, TwinTranscript } from './transcript.js';
 
 export interface TranscriptDifference {
   readonly what: string;
-  /** When the first of the two was told it. */
+  /** The earlier of the two times. */
   readonly atNanos: number;
 }
 
 /**
- * Where one transcript says other than another what came by `settledNanos`. Two lives of one world are not told at the very same
- * instant, so wherever a line is drawn something may come just before it in one and just behind it in the other. What follows the line
- * in both is there to be found by what came late, and counts for nothing of its own.
+ * The first difference between two transcripts among entries up to `settledNanos`. Two runs receive the same at
+ * slightly different instants, so an entry just before the line in one may come just after it in the other.
+ * Entries after the line only serve to match late ones.
  */
 export function firstDifference(
   crowded: TwinTranscript,

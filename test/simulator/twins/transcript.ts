@@ -3,7 +3,7 @@ export interface TranscriptLine {
   readonly atNanos: number;
 }
 
-/** What each of some people was told, in order, by each way on which it came. */
+/** What each observed account was sent, in order, on each connection. */
 export class TwinTranscript {
   private readonly told = new Map<string, TranscriptLine[]>();
 
@@ -26,7 +26,7 @@ export class TwinTranscript {
   }
 }
 
-/** Ids follow from accounts and keys, so nothing but moments and tokens may differ between two lives of one world. */
+/** Ids follow from accounts and keys, so only times and tokens may differ between two runs of one world. */
 function withoutTimes(text: string): string {
   return text
     .replace(/"next_cursor":"([^"]*)"/g, (_, cursor: string) => `"next_cursor":${plain(cursor)}`)

@@ -4,7 +4,7 @@ import type { WireEnd } from './wire-end.js';
 
 const STATES = { CONNECTING: WebSocket.CONNECTING, OPEN: WebSocket.OPEN, CLOSED: WebSocket.CLOSED } as const;
 const NORMAL = 1000;
-/** Control frames of the protocol, which a real socket answers by itself. */
+/** Control frames that a real socket answers by itself. */
 const PING = '\u0000ping';
 const PONG = '\u0000pong';
 

@@ -5,7 +5,7 @@ import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Trace } from '../kernel/trace.js';
 import { WireEnd } from './wire-end.js';
 
-/** What the network does to frames. Chances are for each frame of a link between processes; streams of clients are plain TCP. */
+/** Faults of the network. Chances are for each frame of a link between processes; clients' streams are plain TCP. */
 export interface WireMood {
   readonly slowestMillis: number;
   readonly drop: number;
@@ -24,11 +24,11 @@ interface Listener {
 }
 
 const FASTEST_NANOS = 50_000;
-/** Later than in a world in which all is well. */
+/** Later than in a world without faults. */
 const LATE_NANOS = 5 * NANOS_PER_MILLI;
 const HANDSHAKE_NANOS = 2_000_000_000;
 
-/** Connections between processes and what becomes of them. */
+/** Connections between processes and what happens to them. */
 export class Network {
   readonly met = new Map<string, number>();
   private readonly listeners = new Map<string, Listener[]>();
@@ -42,13 +42,16 @@ export class Network {
     private readonly trace: Trace,
   ) {}
 
-  /** From here on everything goes well. */
+  /** From now on there are no faults. */
   calm(): void {
     this.mood = { slowestMillis: 1, drop: 0, repeat: 0, reorder: 0 };
     for (const pair of this.blocked) this.unblock(...splitPair(pair));
   }
 
-  /** Whoever came last of those that live is whom new connections reach: one that wakes up late may come, and die, behind its successor. */
+  /**
+   * New connections reach the latest living listener: a process that wakes up late may listen, and die, after
+   * its successor.
+   */
   listen(address: string, host: Host, accept: (arrival: Arrival) => void): void {
     const living = (this.listeners.get(address) ?? []).filter((listener) => listener.host.isAlive);
     this.listeners.set(address, [...living, { host, accept }]);
@@ -75,7 +78,7 @@ export class Network {
     return nanos;
   }
 
-  /** What is to become of one frame of a link. */
+  /** The fault of one frame of a link. */
   fate(): 'DROPPED' | 'REPEATED' | 'REORDERED' | undefined {
     const { drop, repeat, reorder } = this.mood;
     if (drop + repeat + reorder === 0) return undefined;
@@ -90,7 +93,7 @@ export class Network {
     return this.blocked.has(pairOf(one, other));
   }
 
-  /** Nothing gets through between the two, and neither of them is told. */
+  /** Nothing gets through between the two, and neither side is notified. */
   block(one: string, other: string): void {
     this.trace.note(`network: nothing between ${one} and ${other}`);
     this.blocked.add(pairOf(one, other));
@@ -101,7 +104,7 @@ export class Network {
     for (const end of this.between(one, other)) end.flush();
   }
 
-  /** Both sides hear that their connections are gone; what was on its way is lost. */
+  /** Both sides see their connections end; frames in flight are lost. */
   cut(one: string, other: string): number {
     const ends = this.between(one, other);
     if (ends.length > 0) this.trace.note(`network: cut between ${one} and ${other}`);

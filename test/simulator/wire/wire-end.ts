@@ -20,17 +20,17 @@ interface Frame {
 const NO_CLOSE_FRAME = 1006;
 const LATE_FACTOR = 8;
 
-/** One end of a connection: ordered and whole like TCP, unless the network is in a mood. */
+/** One end of a connection. Ordered and complete like TCP, unless the network injects faults. */
 export class WireEnd {
   state: State = 'CONNECTING';
   peer: WireEnd | undefined;
-  /** Bytes that the other side has not taken. */
+  /** Bytes that the other side has not read. */
   buffered = 0;
   onOpen: () => void = () => undefined;
   onText: (text: string) => void = () => undefined;
   onClose: (code: number) => void = () => undefined;
   onFail: () => void = () => undefined;
-  /** Whoever holds this end takes nothing for now. */
+  /** The holder of this end does not read for now. */
   private isIdle = false;
   private stuck: Frame[] = [];
   private lastArrival = 0;
@@ -47,7 +47,7 @@ export class WireEnd {
     if (this.state === 'CONNECTING') this.state = 'OPEN';
   }
 
-  /** The other side has accepted; until this side hears of it, it is still connecting. */
+  /** The other side has accepted; this side is still connecting until it hears of it. */
   opened(afterNanos: number): void {
     this.state = 'CONNECTING';
     this.lastArrival = this.network.scheduler.now + afterNanos;
@@ -70,7 +70,7 @@ export class WireEnd {
     else this.deliver(frame);
   }
 
-  /** The other side hears of it behind everything that was said before. */
+  /** The other side sees the close after all earlier frames. */
   close(code: number): void {
     if (this.state === 'CLOSED') return;
     const { peer } = this;
@@ -79,12 +79,12 @@ export class WireEnd {
     this.network.scheduler.after(0, this.host, () => this.closed(code));
   }
 
-  /** Nothing more is said or heard here. */
+  /** Nothing more is sent or received here. */
   terminate(): void {
     this.reset();
   }
 
-  /** The connection is gone, as both kernels tell. */
+  /** The connection is gone, as both kernels report. */
   reset(): void {
     const { peer, network } = this;
     for (const end of [this, peer]) {
@@ -95,7 +95,7 @@ export class WireEnd {
     }
   }
 
-  /** Its process has died: the kernel tells the other side behind what was still on its way, or nothing of that arrives. */
+  /** Its process has died. The kernel closes the connection after the frames in flight, or these are lost. */
   vanish(): void {
     if (this.isGone) return;
     this.isGone = true;
@@ -115,7 +115,7 @@ export class WireEnd {
     });
   }
 
-  /** Nothing is taken any more: what the other side says waits there. */
+  /** Reading stops: what the other side sends waits there. */
   stopReading(): void {
     this.isIdle = true;
   }
@@ -125,12 +125,12 @@ export class WireEnd {
     this.peer?.flush();
   }
 
-  /** Whether what is said here is not taken there. */
+  /** Whether the other side does not read what is sent here. */
   get isUnread(): boolean {
     return this.peer?.isIdle === true;
   }
 
-  /** The way is free again. */
+  /** Sends what has waited. */
   flush(): void {
     if (this.isStuck()) return;
     for (const frame of this.stuck.splice(0)) this.deliver(frame);
@@ -166,7 +166,7 @@ export class WireEnd {
     });
   }
 
-  /** What was on its way when this side closed still arrives; what the receiver has ended does not. */
+  /** Frames in flight when this side closed still arrive, unless the receiver has ended. */
   private isOpenFor(sender: WireEnd): boolean {
     return this.state === 'OPEN' && this.peer === sender && !this.isGone;
   }

@@ -7,7 +7,7 @@ export function originatorFor(picture: Picture, maker: string): Shown {
   return named(originator, isOriginatorKnownTo(picture, maker));
 }
 
-/** A winner, as the originator is shown it. */
+/** A winner, as the originator sees it. */
 export function winnerFor({ file: { terms } }: Picture, maker: string): Shown {
   const party = terms.audience.find(({ account_id: account }) => account === maker);
   if (party === undefined) return {};

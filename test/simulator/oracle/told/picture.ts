@@ -9,15 +9,15 @@ export interface Cancellation {
   readonly reason: string | undefined;
 }
 
-/** What there is to be told of an auction beside its file: grown event by event, behind the file. */
+/** What may be shown of an auction besides its file. Each event is added after it was added to the file. */
 export class Picture {
-  /** In the order in which they came. */
+  /** In order of submission. */
   readonly quotes = new Map<string, QuoteCourse>();
   cancellation: Cancellation | undefined;
   isDecided = false;
   isExecuting = false;
   completedAt: string | undefined;
-  /** When which award ended. */
+  /** The time at which each award ended. */
   readonly ends = new Map<string, string>();
 
   constructor(readonly file: AuctionFile) {}
@@ -49,7 +49,7 @@ export class Picture {
     return [...this.quotes.values()].filter((course) => course.maker === maker);
   }
 
-  /** The quote of it that stood at the close. */
+  /** The maker's quote that was active at the close. */
   judgedOf(maker: string): string | undefined {
     return [...this.file.quotes.values()].find((quote) => quote.maker === maker && quote.status === 'JUDGED')
       ?.id;

@@ -9,9 +9,9 @@ interface Standing {
   readonly result?: Shown;
 }
 
-/** How a quote has stood from its submission on, as its maker may see it. */
+/** The states of a quote since its submission, as its maker may see them. */
 export class QuoteCourse {
-  /** With each record of the journal that changed it. */
+  /** One entry for each journal record that changed it. */
   readonly past: { readonly sequence: number; readonly shown: Shown }[] = [];
   private now: Standing;
 

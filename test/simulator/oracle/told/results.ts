@@ -1,7 +1,7 @@
 import type { AuctionFile, FiledQuote } from '../auction-file.js';
 import type { Shown } from './shown.js';
 
-/** What the maker of a quote that stood at the close and won nothing may learn: what `result_disclosure` grants, and no more. */
+/** What the maker of a losing quote may learn: what `result_disclosure` grants, and no more. */
 export function lossOf(file: AuctionFile, quoteId: string): Shown {
   const { result_disclosure: disclosure } = file.terms;
   const prices = [...file.awards.values()].map(({ terms }) => terms.price_atoms);
@@ -14,7 +14,7 @@ export function lossOf(file: AuctionFile, quoteId: string): Shown {
   };
 }
 
-/** One more than there are better ones among those within the reserve; none for a quote beyond it. */
+/** One more than the number of better quotes within the reserve; undefined for a quote beyond the reserve. */
 function rankOf({ terms, quotes }: AuctionFile, quoteId: string): number | undefined {
   const isBuy = terms.side === 'BUY';
   const reserve = terms.limit_price_atoms ?? (isBuy ? Infinity : 0);

@@ -1,17 +1,17 @@
-/** Something as it must be shown, field by field. What is undefined must be absent. */
+/** A thing as it must be shown, field by field. An undefined field must be absent. */
 export type Shown = Readonly<Record<string, unknown>>;
 
-/** All that somebody may see of an auction at one point of its timeline. */
+/** All that an account may see of an auction at one point of its timeline. */
 export interface ViewedAuction {
   readonly view: Shown;
-  /** Its own quotes, the newest first; to the originator those that were awarded. */
+  /** For a maker its own quotes, the newest first; for the originator the awarded ones. */
   readonly quotes: readonly Shown[];
 }
 
-/** Where what was told differs from what must be told, in words; nothing where it does not. */
+/** The first difference between the shown and the expected value, as text; undefined if they are equal. */
 export function differenceOf(expected: unknown, told: unknown, path = ''): string | undefined {
   if (Array.isArray(expected)) {
-    if (!Array.isArray(told)) return `${path} is no list`;
+    if (!Array.isArray(told)) return `${path} is not a list`;
     if (told.length !== expected.length)
       return `${path} has ${told.length} items instead of ${expected.length}`;
     return first(expected, (item, index) => differenceOf(item, told[index], `${path}[${index}]`));

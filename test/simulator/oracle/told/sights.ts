@@ -22,7 +22,7 @@ export function sightFor(picture: Picture, account: string, version: number): Vi
   return { view: { ...common, ...makerFields(picture, account, own.at(-1)) }, quotes: own.toReversed() };
 }
 
-/** How it stands for the account: for a maker it is over at the close without an award, else with its own award. */
+/** The status as the account sees it: over at the close for a maker without an award, otherwise at the end of its award. */
 export function statusFor(picture: Picture, account: string): string {
   const { file } = picture;
   if (file.terms.originator.account_id !== account && picture.isDecided) {
@@ -110,7 +110,7 @@ function makerFields(picture: Picture, maker: string, quote: Shown | undefined):
   };
 }
 
-/** All awards, as the originator is shown them. */
+/** All awards, as the originator sees them. */
 export function awardFor(picture: Picture): Shown | undefined {
   const awards = [...picture.file.awards.values()];
   if (awards.length === 0) return undefined;

@@ -2,11 +2,11 @@ import { DatabaseFault } from '../database-fault.js';
 import { keyOf, type BalanceRow } from '../tables.js';
 import { changed, required, rowsFrom, rowsOf, type Context, type Statements } from '../statement.js';
 
-/** Coarser than rows, which costs nothing but time. */
+/** One lock for all rows, which only costs time. */
 export const BALANCES = 'balances';
 const MAY_OWE: ReadonlySet<string> = new Set(['system:issuer', 'system:opening']);
 
-/** The ledger. Settlements wait for each other at the balances; an award's row is claimed before. */
+/** The ledger. Settlements wait for each other at the balances, after claiming the award's row. */
 export const custodyStatements: Statements = {
   'custody-patience': { run: () => rowsOf([{}]) },
   'custody-claim': {
@@ -65,7 +65,7 @@ export const custodyStatements: Statements = {
   },
 };
 
-/** False when the award has its outcome already. */
+/** False if the award already has its outcome. */
 function stands(
   { tables, tx }: Context,
   award: unknown,
@@ -93,7 +93,7 @@ function enter({ tables, tx }: Context, entry: BalanceRow): void {
   tx.put(tables.balances, key, { ...entry, amount });
 }
 
-/** As the statement says it: what an account has, and what its limits leave it. */
+/** Like the statement: an account's balance, and the room that its limits leave. */
 function publish(context: Context, account: string, venue: string, asset: string): void {
   const { tables, tx } = context;
   const balance = tx.get(tables.balances, keyOf(account, venue, asset))?.amount;

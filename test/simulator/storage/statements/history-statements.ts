@@ -1,7 +1,7 @@
 import { keyOf } from '../tables.js';
 import { changed, required, rowsFrom, rowsOf, type Statements } from '../statement.js';
 
-/** What owners write of the auctions that they forget, and ask. */
+/** What owners write and read of the auctions that they have forgotten. */
 export const historyStatements: Statements = {
   'histories-keep': {
     locks: ([, ids]) => (ids as readonly string[]).map((id) => keyOf('history', id)),

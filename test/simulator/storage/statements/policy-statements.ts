@@ -10,7 +10,7 @@ import {
   type Statements,
 } from '../statement.js';
 
-/** Before everything that happens in a world. */
+/** Before all events of a world. */
 const ALWAYS = '1970-01-01 00:00:00';
 
 export const FIRST_POLICY = { version: 1, protection: 1, contracts: 1, principals: 1, groups: 1 };
@@ -20,7 +20,7 @@ function policyParts({ tables, tx }: Context): StatementAnswer {
   return rowsOf([{ halts: 1, ...parts }]);
 }
 
-/** The economic policy, and makers' protection with it. */
+/** The economic policy and makers' protection. */
 export const policyStatements: Statements = {
   'policy-version': { run: policyParts },
   'select version, contracts, principals': { run: policyParts },

@@ -2,7 +2,7 @@ import { rowsOf, type Statements } from '../statement.js';
 import { standingRow } from '../standing-row.js';
 import { keyOf } from '../tables.js';
 
-/** What a preflight asks of capacity; the reservations themselves have a session of their own. */
+/** Reads of capacity for a preflight; reservations have their own session. */
 export const preflightStatements: Statements = {
   'preflight-standing': {
     run: ({ tables, tx }, columns) => {
@@ -17,7 +17,7 @@ export const preflightStatements: Statements = {
   },
 };
 
-/** An array as its literal. */
+/** Parses an array literal. */
 function listed(literal: unknown): readonly string[] {
   return JSON.parse(`[${String(literal).slice(1, -1)}]`) as readonly string[];
 }

@@ -1,7 +1,7 @@
 import { keyOf } from '../tables.js';
 import { changed, required, rowsFrom, rowsOf, type Context, type Statements } from '../statement.js';
 
-/** What the projector writes. Its transactions hold the row of their shard's position. */
+/** What the projector writes. Its transactions lock the row of their shard's position. */
 export const projectionStatements: Statements = {
   'auction_history.projection_offsets-lock': {
     locks: ([shard]) => [keyOf('positions', String(shard))],

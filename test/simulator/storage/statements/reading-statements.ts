@@ -11,7 +11,7 @@ import {
 
 type Place = readonly [at: string, id: string];
 
-/** What is asked of the projections. */
+/** Reads of the projections. */
 export const readingStatements: Statements = {
   'auction_history.projection_offsets-position': {
     run: ({ tables, tx }, [shard]) => one(tx.get(tables.positions, String(shard))),
@@ -128,7 +128,7 @@ function newestFirst<Row>(rows: readonly Row[], placeOf: (row: Row) => Place, be
     .sort((a, b) => (isBefore(placeOf(a), placeOf(b)) ? 1 : -1));
 }
 
-/** Numbers as text, and ids. */
+/** Compares numbers given as text, and ids. */
 function isBefore([at, id]: Place, [otherAt, otherId]: Place): boolean {
   const [one, other] = [BigInt(at), BigInt(otherAt)];
   return one < other || (one === other && id < otherId);

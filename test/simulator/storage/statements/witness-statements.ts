@@ -1,12 +1,12 @@
 import { keyOf } from '../tables.js';
 import { changed, rowsOf, type Statements } from '../statement.js';
 
-/** Of a journal. */
+/** The key of a journal's row. */
 function keyOfJournal(family: unknown, shard: unknown): string {
   return `${String(family)} ${String(shard)}`;
 }
 
-/** What owners tell the database of their topics, and ask it. */
+/** External checkpoints: what owners write to the database about their topics, and read back. */
 export const witnessStatements: Statements = {
   "select epoch, sequence, encode(hash, 'hex') as hash, log_offset as offset from journal.witness": {
     run: ({ tables, tx }, [family, shard]) => {
