@@ -7,7 +7,7 @@ import { databaseRoles, processNames } from '#libs/platform/processes/catalogue.
 import { POD_MONITOR, SCRAPES } from './monitoring.js';
 import { ROOT } from './processes.js';
 
-/** What is meant: a place in a deployment, and whether it holds what the catalogue says. */
+/** A location in a deployment, and whether it has what the catalogue says. */
 type Claim = readonly [what: string, holds: boolean];
 
 function gapsIn(claims: readonly Claim[]): string[] {
@@ -107,7 +107,7 @@ const MANIFESTS = readdirSync(FOLDER)
   .flatMap((file) => parseAllDocuments(readFileSync(path.join(FOLDER, file), 'utf8')))
   .map((document) => document.toJS() as Workload);
 
-/** By network policy, which of the kinds it has to name: those whose app reads this setting. */
+/** For each network policy, the setting whose readers it must name. */
 const POLICIES: readonly (readonly [policy: string, setting: string])[] = [
   ['to-the-database', 'DATABASE_URL'],
   ['to-the-journals', 'KAFKA_BROKERS'],
@@ -179,7 +179,7 @@ function secretsOf(pod: string, name = pod): string[] {
   return (containerOf(pod, name)?.env ?? []).flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []);
 }
 
-/** What the figures of processes are not read from. */
+/** Processes whose metrics are not scraped. */
 export function scrapeGaps(all: readonly StartableProgram[]): string[] {
   const programs = all.filter(({ kind }) => kind.replicas.compose > 0);
   const [pods] = POD_MONITOR.spec.selector.matchExpressions;

@@ -15,7 +15,7 @@ import {
 } from '#libs/platform/processes/catalogue.js';
 import { composeGaps, kubernetesGaps, scrapeGaps } from './catalogue-gaps.js';
 
-/** A kind that no release has, run by an app that there is. */
+/** A kind that no release has, run by an existing app. */
 const COURIER: ProcessKind = {
   ...kindNamed('gateway'),
   name: 'courier',
@@ -61,7 +61,7 @@ it('deployments have every kind of the catalogue', () => {
   expect(scrapeGaps(known)).toEqual([]);
 });
 
-it('a new kind is started by the launcher, with what its app reads', () => {
+it('a new kind is started by the launcher, with the settings of its app', () => {
   const couriers = plans.filter(({ kind }) => kind.name === 'courier');
   expect(couriers.map(({ name, script, url }) => [name, script, url])).toEqual([
     ['courier-0', 'gateway/main.js', 'http://127.0.0.1:9180'],
@@ -72,7 +72,7 @@ it('a new kind is started by the launcher, with what its app reads', () => {
   expect(couriers[0]?.env).not.toHaveProperty('ID_KEY');
 });
 
-it('a new kind stands in cluster.json', () => {
+it('a new kind is in cluster.json', () => {
   const plan = plans.find(({ name }) => name === 'courier-0')!;
   expect(clusterProcess({ plan, internalPort: 20_001 }, 7)).toEqual({
     name: 'courier-0',
@@ -89,7 +89,7 @@ it('a new kind has a database role and a password', () => {
   expect(passwordSettings(databaseRoles(KINDS))).toHaveProperty('DATABASE_PASSWORD_COURIER');
 });
 
-it('deployments are told what they lack of a new kind', () => {
+it('deployments that lack a new kind are reported', () => {
   expect(composeGaps(programs)).toEqual(['migrate: DATABASE_PASSWORD_COURIER', 'service courier']);
   expect(kubernetesGaps(programs)).toEqual([
     'migrate: DATABASE_PASSWORD_COURIER',
@@ -107,7 +107,7 @@ it('deployments are told what they lack of a new kind', () => {
   ]);
 });
 
-it('no two processes of a machine take the same public port, and all stop within ten seconds', () => {
+it('no two processes on a machine have the same public port, and all stop within ten seconds', () => {
   const ports = Object.values(publicPortsOf({ ...PORTS, PORT: 8080, GATEWAYS: 10 })).flat();
   expect(new Set(ports).size).toBe(ports.length);
   const stages = Map.groupBy<number, ProcessKind>(PROCESSES, ({ stop }) => stop.order);

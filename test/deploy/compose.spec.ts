@@ -25,16 +25,16 @@ interface Service {
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
 
-/** Run once and are over. */
+/** Programs that run once and end. */
 const TOOLS = ['journal', 'projection', 'backup', 'accept-restored'];
 const ONE_OFF = new Set(['migrate', 'accounts', 'ledger', 'ops', ...TOOLS]);
-/** Who has another one's manifest: those have a pod together, from which they are called. */
+/** Tools that share the manifest of another one, in whose pod they are called. */
 const MANIFESTS: Readonly<Record<string, string>> = {
   projection: 'operator',
   backup: 'operator',
   'accept-restored': 'operator',
 };
-/** Whose pod has the container in Kubernetes, if it is not one of its own. */
+/** The pod of a container in Kubernetes, if it has another name. */
 const PODS: Readonly<Record<string, string | undefined>> = Object.fromEntries(
   PROCESSES.map(({ name, podOf }: ProcessKind) => [name, podOf]),
 );
@@ -52,7 +52,7 @@ const { services, networks, secrets, volumes } = parse(file, { merge: true, maxA
 const ours = Object.entries(services).filter(([name]) => !NOT_OURS.has(name));
 const lasting = ours.filter(([name]) => !ONE_OFF.has(name));
 
-/** Of those that have none called after them. */
+/** Roles whose name differs from the container's. */
 const ROLES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     PROCESSES.map(({ name, databaseRole }: ProcessKind) => [name, `sotto_${databaseRole ?? ''}`]),
@@ -67,7 +67,7 @@ const ROLES: Readonly<Record<string, string>> = {
 };
 
 describe('docker-compose.yml', () => {
-  it('has the processes of the catalogue and nothing else of ours that keeps running', () => {
+  it('has the processes of the catalogue, and no other long-running program of the product', () => {
     const names = PROCESSES.flatMap((kind) => processNames(kind, kind.replicas.compose));
     const wanted = [...names, ...ONE_OFF].sort();
     expect(ours.map(([name]) => name).sort()).toEqual(wanted);
@@ -86,14 +86,14 @@ describe('docker-compose.yml', () => {
   });
 
   it.each(ours)(
-    '%s finds nothing wrong with its settings, and knows all of them',
+    '%s accepts its settings, and knows all of them',
     (name, { environment = {} }) => {
       expect(unknownSettings(kindOf(name), environment)).toEqual([]);
       expect(faultsOf(kindOf(name), environment)).toEqual([]);
     },
   );
 
-  it('starts again what has ended, also with the machine, and nothing that is run once', () => {
+  it('restarts long-running processes, also with the machine, and no tools', () => {
     for (const [name, { restart }] of Object.entries(services)) {
       expect([name, restart]).toEqual([name, ONE_OFF.has(name) ? 'no' : 'unless-stopped']);
     }
@@ -118,7 +118,7 @@ describe('docker-compose.yml', () => {
     const shown = SCRAPES.map(({ authorization }) => authorization.credentials_file);
     expect(services.prometheus?.secrets).toEqual([{ source: 'metrics-token', target: shown[0] }]);
     expect(new Set(shown).size).toBe(1);
-    // Nobody may be let in with the password that Grafana has where it is told none.
+    // Grafana's default password must not be usable.
     expect(services.grafana?.secrets).toHaveLength(1);
     expect(Object.keys(secrets).sort()).toEqual([...new Set(read)].sort());
     for (const [name, { file: place }] of Object.entries(secrets)) {
@@ -129,7 +129,7 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  it('lets each process have the memory that the Kubernetes manifests let it have', () => {
+  it('gives each process the memory that it has in the Kubernetes manifests', () => {
     for (const [name, { mem_limit: limit }] of ours) {
       const container = MANIFESTS[name] ?? kindOf(name);
       const manifest = readFileSync(
@@ -142,11 +142,11 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('asks the database at its address, where nobody answers before it is made', () => {
+  it('asks the database at its network address, which answers only once it is set up', () => {
     expect(services.postgres?.healthcheck?.test.join(' ')).toContain('pg_isready -h 127.0.0.1 ');
   });
 
-  it('speaks to owners and brokers where they are', () => {
+  it('has the addresses of owners and brokers', () => {
     for (const [, { environment = {} }] of ours) {
       const { OWNER_URLS: owners, KAFKA_BROKERS: brokers, INTERNAL_PORT: port = '' } = environment;
       const urls = [0, 1, 2].map((shard) => `http://owner-${shard}:${port}`).join(',');
@@ -156,7 +156,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('speaks to cells, executor and venues where they are, and of as many cells as there are', () => {
+  it('has the addresses of cells, executor and venues, and the right number of cells', () => {
     const { compose: count } = kindNamed('cell').replicas;
     for (const [name, { environment = {} }] of ours) {
       const { CELL_URLS: urls, EXECUTOR_URL: executor, INTERNAL_PORT: port = '', CELLS: cells } = environment;
@@ -171,7 +171,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives the keys of users to the signer alone, which is asked over a socket in memory that only its user opens', () => {
+  it("gives users' keys to the signer alone, reached over a socket in memory that only its user may open", () => {
     const having = (setting: string): string[] =>
       ours.filter(([, { environment = {} }]) => setting in environment).map(([name]) => name);
     expect(having('SIGNER_KEY')).toEqual(['signer']);
@@ -189,7 +189,7 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('gives each process the database role of its kind, and nobody else the one that owns the tables', () => {
+  it('gives each process the database role of its kind, and none of them the owner of the tables', () => {
     for (const [name, { environment }] of ours) {
       if (!('DATABASE_URL' in (SCHEMAS[kindOf(name)] ?? {}))) {
         expect([name, environment?.DATABASE_URL]).toEqual([name, undefined]);
@@ -201,7 +201,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('has a broker that takes the largest append, keeps no second copy of truth, and makes no topics by itself', () => {
+  it('has a broker that accepts the largest append, has no further copies, and creates no topics by itself', () => {
     const { environment = {} } = services.kafka ?? {};
     expect(environment).toMatchObject({
       KAFKA_PROCESS_ROLES: 'broker,controller',
@@ -212,7 +212,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('starts nothing before its schema and its journals are there', () => {
+  it('starts nothing before its schema and its journals exist', () => {
     for (const [, { depends_on: needs }] of lasting) {
       expect(needs).toMatchObject({
         migrate: { condition: 'service_completed_successfully' },
@@ -226,7 +226,7 @@ describe('docker-compose.yml', () => {
     for (const { image } of Object.values(services)) expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?$/);
   });
 
-  it('checks the health of everything that keeps running', () => {
+  it('checks the health of every long-running process', () => {
     const unchecked = Object.entries(services).filter(
       ([name, service]) => !ONE_OFF.has(name) && service.healthcheck === undefined,
     );
@@ -234,13 +234,13 @@ describe('docker-compose.yml', () => {
     for (const [, { healthcheck }] of lasting) expect(runs(healthcheck?.test.slice(1) ?? [])).toBe(true);
   });
 
-  it('lets none of ours write its file system or gain a capability', () => {
+  it('lets no process of the product write its file system or gain a capability', () => {
     for (const [, { read_only: readOnly, cap_drop: dropped }] of ours) {
       expect({ readOnly, dropped }).toEqual({ readOnly: true, dropped: ['ALL'] });
     }
   });
 
-  it('opens gateways to the outside and nothing else of the product, on loopback; executor and ingest alone get out beside them', () => {
+  it('publishes only the gateways of the product, on loopback; only executor and ingest may call out as well', () => {
     expect(networks.inside).toEqual({ internal: true });
     const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
     const gateways = ['gateway-0', 'gateway-1', 'execution-0', 'execution-1'];
@@ -264,7 +264,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('enters accounts when it is asked to, and never by itself', () => {
+  it('adds accounts on request, and never by itself', () => {
     const { entrypoint, command, profiles, restart } = services.accounts ?? {};
     expect({ entrypoint, command, profiles, restart }).toEqual({
       entrypoint: ['node', 'dist/apps/cli/main.js', 'accounts'],
@@ -275,7 +275,7 @@ describe('docker-compose.yml', () => {
     expect(OPERATIONS).toContain('docker compose run --rm -T accounts add');
   });
 
-  it('opens the books when it is asked to, and never by itself', () => {
+  it('opens the ledger on request, and never by itself', () => {
     const { entrypoint, command, profiles, restart } = services.ledger ?? {};
     expect({ entrypoint, command, profiles, restart }).toEqual({
       entrypoint: ['node', 'dist/apps/cli/main.js', 'ledger'],
@@ -286,7 +286,7 @@ describe('docker-compose.yml', () => {
     expect(OPERATIONS).toContain('docker compose run --rm ledger show');
   });
 
-  it('has the operators’ terminal, which speaks to a gateway and starts nothing', () => {
+  it('has the operators’ terminal, which calls a gateway and starts nothing', () => {
     const { entrypoint, command, profiles, restart, depends_on: needs } = services.ops ?? {};
     expect({ entrypoint, command, profiles, restart, needs }).toEqual({
       entrypoint: ['node', 'dist/apps/cli/main.js', 'ops'],
@@ -305,7 +305,7 @@ describe('docker-compose.yml', () => {
     expect(OPERATIONS).toContain('docker compose run --rm ops shards --url http://gateway-1:8080');
   });
 
-  it.each(TOOLS)('has %s for operators, who call it as docs/operate says, and needs no schema', (name) => {
+  it.each(TOOLS)('has %s for operators, called as docs/operate says, and needs no schema', (name) => {
     const { profiles, restart, depends_on: needs, networks: joined } = services[name] ?? {};
     expect({ profiles, restart, joined }).toEqual({
       profiles: ['operator'],
@@ -319,7 +319,7 @@ describe('docker-compose.yml', () => {
     expect(OPERATIONS).toContain(`docker compose run --rm ${name}`);
   });
 
-  it('lets the tools that read journals find the brokers and the keys of seals', () => {
+  it("gives tools that read journals the brokers' addresses and the keys of seals", () => {
     const owner = services['owner-0']?.environment;
     for (const name of TOOLS.filter((tool) => tool !== 'backup')) {
       const { KAFKA_BROKERS: brokers, ID_KEY: key } = services[name]?.environment ?? {};
@@ -328,7 +328,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('keeps backups in a folder of the machine that has to be there, and nothing else outside', () => {
+  it('keeps backups in a folder of the machine that must exist, and nothing else outside', () => {
     expect(services.backup?.volumes).toEqual([
       {
         type: 'bind',
@@ -340,7 +340,7 @@ describe('docker-compose.yml', () => {
     expect(OPERATIONS).toContain('docker compose run --rm backup create --folder /backups/');
   });
 
-  it('names every secret that has to be set in docs/operate', () => {
+  it('names every required secret in docs/operate', () => {
     const wanted = [...file.matchAll(/\$\{([A-Z_]+):[?-]/g)].map(([, name]) => name ?? '');
     expect(wanted.filter((name) => !OPERATIONS.includes(`\`${name}\``))).toEqual([]);
     expect(OPERATIONS).toContain('.secrets/service-tokens');
@@ -352,7 +352,7 @@ describe('deploy/Dockerfile', () => {
   const stages = dockerfile.split(/^FROM /m).slice(1);
   const last = stages.at(-1) ?? '';
 
-  it('builds from one pinned image, the Node of which is that of the packages', () => {
+  it('builds from one pinned image, with the Node version of the packages', () => {
     const { optionalDependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
       optionalDependencies: Record<string, string>;
     };
@@ -360,13 +360,13 @@ describe('deploy/Dockerfile', () => {
     for (const stage of stages) expect(stage).toMatch(new RegExp(`^node:${version.replaceAll('.', '\\.')}-`));
   });
 
-  it('runs as a numbered user that is not root, on files that are root’s', () => {
+  it('runs as a numbered user other than root, on files that root owns', () => {
     expect(/^USER (\S+)$/m.exec(last)?.[1]).toBe('1000:1000');
     for (const [line] of last.matchAll(/^COPY .*$/gm)) expect(line).toContain('--chown=root:root');
     expect(last).not.toMatch(/^RUN /m);
   });
 
-  it('copies what there is, and lets the context hold it', () => {
+  it('copies existing files, and the context contains them', () => {
     const ignored = readFileSync(path.join(ROOT, '.dockerignore'), 'utf8').split('\n');
     const sources = [...dockerfile.matchAll(/^COPY (?!--from)(?:--\S+ )*(.+) \S+$/gm)].flatMap(
       ([, list = '']) => list.split(' '),

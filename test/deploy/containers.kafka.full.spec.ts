@@ -26,7 +26,7 @@ const KEYS = [
   'API_KEY_SECRET',
   'SIGNER_KEY',
 ];
-/** Nobody answers there: nothing is traded here. */
+/** No venue answers there: nothing is traded here. */
 const VENUES = { VENUE_B_URL: 'http://127.0.0.1:9/trade-api/v2', VENUE_E_URL: 'http://127.0.0.1:9' };
 
 const { services } = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), {
@@ -35,12 +35,15 @@ const { services } = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), '
 }) as {
   readonly services: Readonly<Record<string, ComposedService>>;
 };
-/** Those that stay, in the order of the file. */
+/** Long-running services, in the order of the file. */
 const lasting = Object.entries(services).filter(([, { environment }]) => environment?.INSTANCE !== undefined);
 
 const PUBLIC = ['gateway-0', 'gateway-1', 'execution-0', 'execution-1'];
 
-/** Every process that docker-compose.yml has, by the command and in the environment that it names; addresses and paths are this machine's. */
+/**
+ * Every process of docker-compose.yml, with the command and environment that it names; addresses and paths are
+ * this machine's.
+ */
 describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, (kafka) => {
   const internal = new Map<string, number>();
   const containers = new Map<string, Container>();
@@ -48,7 +51,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
   let database: TestServer;
   let publicPorts: readonly number[];
 
-  /** What compose reads from its environment. Its database is called after its role, as that of the tests is. */
+  /** Variables that compose reads from its environment. The database has the name of its role, as in the tests. */
   const given = (): Record<string, string> => ({
     POSTGRES_PASSWORD: new URL(database.url).password,
     METRICS_TOKEN: TOKEN,
@@ -73,7 +76,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
       ['kafka:9092', kafka().addresses.join(',')],
       ['//gateway-0:8080', `//127.0.0.1:${publicPorts[0] ?? 0}`],
       ...[...internal].map(([host, port]) => [`//${host}:7000`, `//127.0.0.1:${port}`] as const),
-      // Secrets are where compose puts them, and nothing else is.
+      // Secrets are where compose puts them, and no others are present.
       ...(services[name]?.secrets ?? []).map(
         ({ source, target }) => [target, path.join(folder, source)] as const,
       ),
@@ -117,7 +120,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     expect([code, output]).toEqual([0, expect.stringContaining('have their rights')]);
   });
 
-  it('enter accounts and open the books as docs/operate says', async () => {
+  it('add accounts and open the ledger as docs/operate says', async () => {
     const [head = '', ...person] = 'add ops@house.example --name Operations --role OPERATOR'.split(' ');
     const added = await container('accounts').run([head, ...person], `${OPERATOR.OPS_PASSWORD}\n`);
     expect([added.code, added.output]).toEqual([0, added.output]);
@@ -129,7 +132,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     expect([books.code, books.output]).toEqual([0, books.output]);
   });
 
-  it('become healthy, each by its own check, and are not before they run', async () => {
+  it('become healthy by their own checks, and are not healthy before they run', async () => {
     expect(await container('owner-0').isHealthy()).toBe(false);
     for (const [name] of lasting) container(name).start();
     await eventually(async () => {
@@ -141,7 +144,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     }, READY_WITHIN_MS);
   });
 
-  it('let somebody in who was entered', async () => {
+  it('let an added account log in', async () => {
     for (const port of publicPorts.slice(0, 2)) {
       const answer = await fetch(`http://127.0.0.1:${port}/auth/login`, {
         method: 'POST',
@@ -152,12 +155,12 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     }
   });
 
-  it('tell operators at their terminal how the shards are, by the gateway that it finds on the network', async () => {
+  it('show operators the shards at their terminal, by the gateway on the network', async () => {
     const { code, output } = await container('ops').run();
     expect([code, output.match(/\bACTIVE\b/g)?.length, output]).toEqual([0, 3, output]);
   });
 
-  it('show the figures that Prometheus comes for, where it comes for them', async () => {
+  it('serve metrics where Prometheus scrapes them', async () => {
     for (const { job_name: job, static_configs: configs } of SCRAPES) {
       for (const target of configs.flatMap(({ targets }) => targets)) {
         const port = internal.get(target.replace(':7000', ''));
@@ -167,7 +170,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     }
   });
 
-  it('have tools beside them, which operators call as docs/operate says', async () => {
+  it('have tools next to them, which operators call as docs/operate says', async () => {
     const sound = await container('journal').run();
     expect([sound.code, sound.output]).toEqual([0, expect.stringContaining('SOUND')]);
     const lag = await container('projection').run();
@@ -181,7 +184,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     expect([whole.code, whole.output]).toEqual([0, expect.stringContaining('whole')]);
   });
 
-  it('stop when they are told to, within the time that they have', async () => {
+  it('stop on SIGTERM, within their time', async () => {
     const order = lasting.map(([name]) => name).sort();
     for (const name of order) {
       const ended = await container(name).stop();
@@ -189,7 +192,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     }
   });
 
-  it('can be asked about a restored database when they are stopped', async () => {
+  it('can be checked for a restored database while they are stopped', async () => {
     const { code, output } = await container('accept-restored').run();
     expect([code, output]).toEqual([0, expect.stringContaining('is not marked as restored')]);
   });

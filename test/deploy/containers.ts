@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** What a service of docker-compose.yml says of its container, as far as it decides what runs in it. */
+/** The parts of a service in docker-compose.yml that decide what runs in its container. */
 export interface ComposedService {
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
@@ -11,13 +11,13 @@ export interface ComposedService {
   readonly secrets?: readonly { readonly source: string; readonly target: string }[];
 }
 
-/** Where on this machine what a container would find on its network and in its mounts is. */
+/** Where this machine has what a container finds on its network and in its mounts. */
 export interface Machine {
-  /** Of the variables that compose is given. */
+  /** Variables given to compose. */
   readonly given: Readonly<Record<string, string>>;
-  /** In every value, each of the first is replaced by the second. */
+  /** In every value, each first text is replaced by the second. */
   readonly places: readonly (readonly [string, string])[];
-  /** What two containers could have alike, and two processes on one machine cannot. */
+  /** Values that two containers may share, but two processes on one machine may not. */
   readonly own: Readonly<Record<string, string>>;
 }
 
@@ -26,7 +26,7 @@ export interface ContainerExit {
   readonly output: string;
 }
 
-/** A container's process without the container: its command in its environment, and nothing of ours but where node is. */
+/** A container's process without the container: its command in its environment. Only the path of node is this machine's. */
 export class Container {
   private readonly env: Record<string, string>;
   private lasting: ChildProcess | undefined;
@@ -37,17 +37,17 @@ export class Container {
     private readonly service: ComposedService,
     machine: Machine,
   ) {
-    // The image says the first.
+    // The image sets the first variable.
     this.env = { NODE_ENV: 'production', ...environmentOf(service, machine), ...machine.own };
   }
 
-  /** Without arguments as `up` would run it, else as `run` would. */
+  /** Without arguments like `up`, otherwise like `run`. */
   run(args: readonly string[] = [], input = ''): Promise<ContainerExit> {
     const { entrypoint = [], command = [] } = this.service;
     return endOf(this.launch([...entrypoint, ...(args.length > 0 ? args : command)]), input);
   }
 
-  /** As the container engine asks. */
+  /** Like the container engine's health check. */
   async isHealthy(): Promise<boolean> {
     const [kind, ...command] = this.service.healthcheck?.test ?? [];
     if (kind !== 'CMD') throw new Error(`${this.name} has no health check`);
@@ -63,7 +63,7 @@ export class Container {
     return this.lasting !== undefined && (this.lasting.exitCode ?? this.lasting.signalCode) !== null;
   }
 
-  /** As `docker stop`; resolves with the exit code and all that it has said. */
+  /** Like `docker stop`; resolves with the exit code and the output. */
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<ContainerExit | undefined> {
     const { lasting } = this;
     if (lasting === undefined) return undefined;

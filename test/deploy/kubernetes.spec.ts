@@ -26,7 +26,7 @@ import {
 const PUBLIC_PORTS = ['public', 'companion', 'stream'];
 
 describe('the Kubernetes manifests', () => {
-  it('are all of the kustomization, pods for tools aside, and in one namespace', () => {
+  it('are all in the kustomization, except pods for tools, and in one namespace', () => {
     const resources = ofKind('Kustomization').flatMap((manifest) => manifest.resources ?? []);
     const aside = ['kustomization.yaml', ...WAITING.map((name) => `${name}.yaml`)];
     expect([...resources].sort()).toEqual(files.filter((file) => !aside.includes(file)).sort());
@@ -41,7 +41,7 @@ describe('the Kubernetes manifests', () => {
   });
 
   it.each(workloads)(
-    '%s runs a file that the source has, of one pinned image',
+    '%s runs a file that the source has, from one pinned image',
     (name, _pod, { command, image }) => {
       expect(image).toMatch(/^sotto:\d+\.\d+\.\d+$/);
       if (!WAITING.includes(name)) expect(runs(command)).toBe(true);
@@ -49,7 +49,7 @@ describe('the Kubernetes manifests', () => {
     },
   );
 
-  it.each(workloads)('%s finds nothing wrong with its settings', (name, _pod, container) => {
+  it.each(workloads)('%s accepts its settings', (name, _pod, container) => {
     expect(faultsOf(name, environmentOf(container))).toEqual([]);
     const known = [...Object.keys(SCHEMAS[name] ?? {}), OF_NODE];
     expect(
@@ -62,7 +62,7 @@ describe('the Kubernetes manifests', () => {
     expect(Object.keys(settings).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('keep no secret, and name each one that they need in docs/operate', () => {
+  it('contain no secret, and name each required one in docs/operate', () => {
     expect(ofKind('Secret')).toEqual([]);
     const secrets = Object.values(SCHEMAS).flatMap((schema) =>
       Object.entries(schema).flatMap(([name, { secret }]) => (secret === true ? [name] : [])),
@@ -77,7 +77,7 @@ describe('the Kubernetes manifests', () => {
     expect([...new Set(keys)].filter((key) => !OPERATIONS.includes(`\`${key}\``))).toEqual([]);
   });
 
-  it('mount the service tokens where they are read, backups where they are made, and nothing else anywhere', () => {
+  it('mount service tokens where they are read, backups where they are made, and nothing else', () => {
     for (const [name, { volumes = [] }, { volumeMounts = [] }] of workloads) {
       if (name === 'operator') continue;
       const { SERVICE_TOKEN_FILE: tokens, SIGNER_SOCKET: socket } = SCHEMAS[name] ?? {};
@@ -114,7 +114,7 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
-  it('verify every night, once at a time, and do not try again what was found damaged', () => {
+  it('verify every night, one job at a time, without a retry after damage', () => {
     const { spec } = named('CronJob', 'journal');
     expect(spec).toMatchObject({
       schedule: expect.stringMatching(/^\d+ \d+ \* \* \*$/),
@@ -131,7 +131,7 @@ describe('the Kubernetes manifests', () => {
     expect(podFailurePolicy).toEqual({ rules });
   });
 
-  it('have a pod from which operators back up, and where backups can be written and outlive it', () => {
+  it('have a pod in which operators make backups, on a volume that outlives it', () => {
     const claim = named('PersistentVolumeClaim', 'backups').metadata.name;
     const [, pod, container] = workloads.find(([name]) => name === 'operator')!;
     expect(pod.securityContext).toMatchObject({ runAsGroup: 1000, fsGroup: 1000 });
@@ -143,7 +143,7 @@ describe('the Kubernetes manifests', () => {
     expect(runs(['node', 'dist/apps/cli/main.js'])).toBe(true);
   });
 
-  it('have a pod from which operators ask a gateway, and no secret in it', () => {
+  it('have a pod from which operators call a gateway, without a secret in it', () => {
     const [, pod, container] = workloads.find(([name]) => name === 'ops')!;
     const { metadata, spec } = named('Service', 'gateway');
     const [port] = spec.ports ?? [];
@@ -155,10 +155,10 @@ describe('the Kubernetes manifests', () => {
     expect(OPERATIONS).toContain('kubectl exec -n sotto -it ops -- node dist/apps/cli/main.js ops shards');
   });
 
-  it('are told of with commands that name their namespace', () => {
+  it('are documented with commands that name their namespace', () => {
     const texts = [OPERATIONS, ...files.map((file) => readFileSync(path.join(FOLDER, file), 'utf8'))];
     const commands = texts.flatMap((text) => text.match(/\bkubectl [^`\n]*/g) ?? []);
-    // Who applies or deletes a file takes the namespace from it.
+    // Applying or deleting a file takes the namespace from it.
     const others = commands.filter(
       (command) => !/^kubectl (?:apply -[fk]|delete -f|replace --force -f) /.test(command),
     );
@@ -166,7 +166,7 @@ describe('the Kubernetes manifests', () => {
     expect(others.filter((command) => !`${command} `.includes('-n sotto '))).toEqual([]);
   });
 
-  it('take the shard from the ordinal, and find the owners by it', () => {
+  it("take the shard from the ordinal, and the owners' addresses from it", () => {
     const { spec } = named('StatefulSet', 'owner');
     const [container] = spec.template?.spec.containers ?? [];
     const shard = container?.env?.find(({ name }) => name === 'SHARD')?.valueFrom?.fieldRef?.fieldPath;
@@ -183,7 +183,7 @@ describe('the Kubernetes manifests', () => {
     expect(settings.OWNER_URLS).toBe(urls.join(','));
   });
 
-  it('take the cell from the ordinal, and everybody finds as many cells as there are', () => {
+  it('take the cell from the ordinal, and all clients know the number of cells', () => {
     const { spec } = named('StatefulSet', 'cell');
     const cell = containerOf('cell').env?.find(({ name }) => name === 'CELL')?.valueFrom?.fieldRef?.fieldPath;
     expect(cell).toBe("metadata.labels['apps.kubernetes.io/pod-index']");
@@ -195,7 +195,7 @@ describe('the Kubernetes manifests', () => {
     expect(settings).toMatchObject({ CELLS: String(spec.replicas), CELL_URLS: urls.join(',') });
   });
 
-  it('give the keys of users to the signer alone, and its socket to the executor beside it', () => {
+  it("give users' keys to the signer alone, and its socket to the executor in the same pod", () => {
     const having = (setting: string): string[] =>
       workloads
         .filter(([, , { env = [] }]) => env.some(({ name }) => name === setting))
@@ -237,7 +237,7 @@ describe('the Kubernetes manifests', () => {
     },
   );
 
-  it('stop within their time: what comes before SIGTERM, the seven seconds of a process, and some to spare', () => {
+  it('stop within their time: the delay before SIGTERM, the seven seconds of a process, and a reserve', () => {
     for (const [name, { terminationGracePeriodSeconds: grace = 0 }, { lifecycle }] of lasting) {
       const [program, seconds = '0'] = lifecycle?.preStop?.exec.command ?? [];
       if (program !== undefined) expect(program).toBe('sleep');
@@ -249,7 +249,7 @@ describe('the Kubernetes manifests', () => {
     for (const [name, , { lifecycle }] of lasting) {
       expect([name, lifecycle?.preStop !== undefined]).toEqual([name, true]);
     }
-    // The shard stands still from SIGTERM to the recovery of its successor, which is promised in three seconds.
+    // The shard pauses from SIGTERM to its successor's recovery, which is promised in three seconds.
     expect(owner.lifecycle?.preStop?.exec.command).toEqual(['sleep', '1']);
   });
 
@@ -264,7 +264,7 @@ describe('the Kubernetes manifests', () => {
   });
 
   it.each(workloads)(
-    '%s is nobody special, writes nothing and has bounds',
+    '%s is unprivileged, writes nothing and has limits',
     (_name, pod, { resources, securityContext }) => {
       expect(pod).toMatchObject({
         automountServiceAccountToken: false,

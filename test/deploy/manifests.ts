@@ -113,9 +113,9 @@ export function named(kind: string, name: string): Manifest {
 
 export const settings = named('ConfigMap', 'sotto-settings').data ?? {};
 export const KINDS = ['StatefulSet', 'Deployment', 'Job', 'CronJob', 'Pod'];
-/** By the name of a container, the workload that it stands in. */
+/** The workload of each container, by container name. */
 const PODS = new Map<string, string>();
-/** By the name of its container, which is that of the workload where it stands alone. */
+/** By the name of the container; a container without companions has its workload's name. */
 export const workloads = KINDS.flatMap(ofKind).flatMap((manifest): [string, PodSpec, Container][] => {
   const template = manifest.spec.template ?? manifest.spec.jobTemplate?.spec.template;
   const pod = template?.spec ?? {
@@ -133,13 +133,13 @@ export function containerOf(name: string): Container {
   return found[2];
 }
 
-/** Pods that wait for somebody to call a tool in them. */
+/** Pods that wait for an operator to call a tool in them. */
 export const WAITING = ['accounts', 'ledger', 'operator', 'ops'];
 export const lasting = workloads.filter(
   ([name]) => ![...WAITING, 'migrate', 'journal', 'journal-execution'].includes(name),
 );
 
-/** Whose login of the database each has that has none of its own. */
+/** The process whose database login a workload without its own uses. */
 export const WHO: Readonly<Record<string, string>> = {
   migrate: 'migration',
   ledger: 'migration',
@@ -163,13 +163,13 @@ export function roleOf(name: string): string | undefined {
 }
 
 const A_KEY = '0123456789abcdef'.repeat(4);
-/** Of each secret key, what a good one looks like where that is not a key. */
+/** What a valid value of each secret looks like, if it is not a key. */
 const LOOKS_LIKE: readonly [RegExp, string][] = [
   [/-database-url$/, 'postgres://sotto_x:secret@postgres.example:5432/sotto'],
   [/./, A_KEY],
 ];
 
-/** What the process would find in its environment. */
+/** The environment of the process. */
 export function environmentOf({ env = [], envFrom = [] }: Container): Record<string, string> {
   const own = env.map(({ name, value, valueFrom }): [string, string] => {
     const key = valueFrom?.secretKeyRef?.key;

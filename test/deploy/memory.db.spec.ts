@@ -9,7 +9,7 @@ import { ALERTS } from './monitoring.js';
 import { kindOf, ROOT } from './processes.js';
 
 const MEBIBYTE = 2 ** 20;
-/** What any of ours has that is no heap: code, stacks, buffers of a few connections. */
+/** Memory outside the heap of every process: code, stacks, buffers of a few connections. */
 const BESIDE = 64 * MEBIBYTE;
 
 interface Container {
@@ -27,7 +27,7 @@ function isContainer(part: object): part is Container {
   return 'image' in part && 'resources' in part;
 }
 
-/** Whatever a manifest is: wherever in it a container stands. */
+/** All containers in a manifest of any kind. */
 function containersIn(part: unknown): Container[] {
   if (typeof part !== 'object' || part === null) return [];
   return [...(isContainer(part) ? [part] : []), ...Object.values(part).flatMap((each) => containersIn(each))];
@@ -59,7 +59,7 @@ const inCompose = Object.entries(services).flatMap(
   ([name, { mem_limit: limit, environment }]): [string, Bounds][] =>
     limit === undefined ? [] : [[name, { limit: bytesOf(limit), options: environment?.NODE_OPTIONS ?? '' }]],
 );
-/** They have a pod together, from which they are called. */
+/** Tools without a pod of their own, called in the operator's pod. */
 const FROM_THE_POD = new Set(['projection', 'backup', 'accept-restored']);
 
 function bytesOf(limit: string): number {
@@ -67,7 +67,7 @@ function bytesOf(limit: string): number {
   return Number(amount) * MEBIBYTE * (unit.toLowerCase() === 'g' ? 1024 : 1);
 }
 
-/** What Node makes of the options. */
+/** The heap limit that Node derives from the options. */
 function heapLimit(options: string): number {
   const script = 'process.stdout.write(String(v8.getHeapStatistics().heap_size_limit))';
   const env = { PATH: process.env.PATH, NODE_OPTIONS: options };
@@ -81,14 +81,14 @@ const [, heapShare = NaN, limitShare = NaN] = (
 ).map(Number);
 
 describe('the memory of a container', () => {
-  it.each([...inKubernetes])('of %s is for the most part its heap, and the rest is left', (_name, bounds) => {
+  it.each([...inKubernetes])('of %s is mostly its heap, and leaves room for the rest', (_name, bounds) => {
     const heap = heapLimit(bounds.options);
     expect(heap / bounds.limit).toBeGreaterThan(0.55);
     expect(heap / bounds.limit).toBeLessThanOrEqual(0.8);
     expect(bounds.limit - heap).toBeGreaterThanOrEqual(BESIDE);
   });
 
-  it('is shared out by docker-compose.yml as by the manifests', () => {
+  it('is the same in docker-compose.yml as in the manifests', () => {
     expect(inCompose.length).toBeGreaterThan(12);
     for (const [name, bounds] of inCompose) {
       const kind = FROM_THE_POD.has(name) ? 'operator' : kindOf(name);
@@ -99,22 +99,22 @@ describe('the memory of a container', () => {
 
 describe('the alert on memory', () => {
   it.each(PROCESSES.filter(({ replicas }) => replicas.kubernetes > 0).map(({ name }) => name))(
-    'comes before %s has used up its heap or its container, and not long before',
+    'fires before %s has used up its heap or its container, and not long before',
     (kind) => {
       const { limit, options } = inKubernetes.get(kind)!;
       const heap = heapLimit(options);
       const [, old] = /--max-old-space-size=(\d+)/.exec(options) ?? [];
-      // The old generation is what fills up; the young one counts towards the limit, and is never full for long.
+      // The old generation fills up; the young one counts towards the limit, and is never full for long.
       const filled = (heapShare * heap) / (Number(old) * MEBIBYTE);
       expect(filled).toBeGreaterThan(0.7);
       expect(filled).toBeLessThan(0.9);
-      // What a full heap takes by itself is the other half's business.
+      // The second condition of the alert covers a full heap.
       expect(limitShare * limit).toBeGreaterThan(heap);
       expect(limitShare).toBeLessThan(0.95);
     },
   );
 
-  it('comes true in a process that leaks, before that ends', async () => {
+  it('fires for a process that leaks, before that process ends', async () => {
     const { used, signal } = await untilHeapIsFull();
     expect(signal).toBe('SIGABRT');
     expect(used.filter((share) => share > heapShare).length).toBeGreaterThan(3);
@@ -122,7 +122,7 @@ describe('the alert on memory', () => {
   });
 });
 
-/** Keeps a hundred thousand numbers a step, and says at each what a scrape would show. */
+/** Keeps a hundred thousand numbers a step, and prints at each what a scrape would show. */
 const LEAK = `
   import { createMetrics } from '#libs/platform/process/metrics.js';
   const registry = createMetrics({});

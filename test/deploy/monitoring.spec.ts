@@ -41,7 +41,7 @@ describe('deploy/prometheus', () => {
     for (const { honor_labels: honor } of SCRAPES) expect(honor).toBe(true);
   });
 
-  it('speaks of jobs that it scrapes', () => {
+  it('names only jobs that it scrapes', () => {
     const jobs = new Set(SCRAPES.map(({ job_name: job }) => job));
     for (const [where, expr] of EXPRESSIONS) {
       const demanded = selectorsIn(expr).flatMap(({ demands }) =>
@@ -52,7 +52,7 @@ describe('deploy/prometheus', () => {
     }
   });
 
-  it('has alerts that somebody is told of, each once', () => {
+  it('routes each alert to a receiver, once', () => {
     const all = [...ALERTS, ...JOB_ALERTS];
     expect(ALERTS.length).toBeGreaterThan(20);
     expect(new Set(all.map(({ alert }) => alert)).size).toBe(all.length);
@@ -62,12 +62,12 @@ describe('deploy/prometheus', () => {
     }
   });
 
-  /** `promtool test rules` says whether they are true; it is not there to be asked in every place that runs this. */
-  it('has a story for every alert in which it comes', () => {
+  /** Only `promtool test rules` can check the results, and it is not installed everywhere. */
+  it('has a test in which each alert fires', () => {
     expect(ALERTS.filter(({ alert }) => storiesOf(alert).length === 0)).toEqual([]);
   });
 
-  it('tells in summaries only what is left of the labels', () => {
+  it('uses in summaries only labels that the expression keeps', () => {
     for (const { alert, expr, annotations } of ALERTS) {
       const told = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
       const outermost = /^(?:sum|count|max)\s*(?:by\s*\(([^)]*)\))?\s*\(/.exec(expr);
@@ -103,10 +103,10 @@ describe('the alert ReservationsContend', () => {
     });
 
   it.each([
-    ['somebody holds risk.reserved', 1.71, 0],
-    ['somebody holds them, and few ask', 0.3, 0],
+    ['a transaction holds risk.reserved', 1.71, 0],
+    ['a transaction holds it, and few others wait', 0.3, 0],
     ['shards abort each other', 40, 5],
-  ])('comes where %s', (_, aborts, commits) => {
+  ])('fires if %s', (_, aborts, commits) => {
     expect(comesWith(aborts, commits)).toBe(true);
   });
 
@@ -114,13 +114,13 @@ describe('the alert ReservationsContend', () => {
     ['nobody trades', 0, 0],
     ['one transaction in twenty is tried again', 0.05 * 3_000, 3_000],
     ['few trade, and one transaction in two is tried again', 1, 2],
-  ])('does not come where %s', (_, aborts, commits) => {
+  ])('does not fire if %s', (_, aborts, commits) => {
     expect(comesWith(aborts, commits)).toBe(false);
   });
 });
 
 describe('deploy/kubernetes/monitoring', () => {
-  it('scrapes every kind of process under the jobs and names of which the alerts speak, with a token of the secret', () => {
+  it('scrapes every kind of process under the jobs and names in the alerts, with a token from the secret', () => {
     const { jobLabel, selector, podMetricsEndpoints } = POD_MONITOR.spec;
     const [kinds] = selector.matchExpressions;
     expect([jobLabel, kinds?.key]).toEqual(['app', 'app']);
@@ -148,7 +148,7 @@ describe('deploy/kubernetes/monitoring', () => {
     expect(OPERATIONS).toContain('`metrics-token`');
   });
 
-  it('asks after jobs that there are', () => {
+  it('names only existing jobs', () => {
     const manifest = readFileSync(path.join(ROOT, 'deploy/kubernetes/journal.yaml'), 'utf8');
     const { kind, metadata } = parse(manifest) as {
       readonly kind: string;
@@ -173,14 +173,14 @@ describe('deploy/kubernetes/monitoring', () => {
 });
 
 describe('the dashboard', () => {
-  it('has panels with an id and a place of their own', () => {
+  it('has panels with unique ids and positions', () => {
     expect(new Set(PANELS.map(({ id }) => id)).size).toBe(PANELS.length);
     const places = PANELS.map(({ gridPos: { x, y } }) => `${x} ${y}`);
     expect(new Set(places).size).toBe(PANELS.length);
     for (const { gridPos } of PANELS) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
   });
 
-  it('names in legends only labels that the expression leaves', () => {
+  it('uses in legends only labels that the expression keeps', () => {
     for (const { title, targets = [] } of PANELS) {
       for (const { expr, legendFormat } of targets) {
         const told = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
@@ -194,7 +194,7 @@ describe('the dashboard', () => {
 });
 
 describe('the reader of expressions', () => {
-  it('finds metrics with what is demanded of their labels, and nothing else', () => {
+  it('finds metrics and the conditions on their labels, and nothing else', () => {
     const expr =
       'histogram_quantile(0.99, sum by (instance, le) (rate(a_seconds_bucket{operation!="login"}[5m]))) > 1 and up{job="x"} == 0 - on (shard) group_right () b_total';
     expect(selectorsIn(expr)).toEqual([

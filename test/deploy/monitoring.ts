@@ -46,7 +46,7 @@ const { tests: STORIES } = parse(text('prometheus/alerts.test.yml')) as {
   readonly tests: readonly RuleTest[];
 };
 
-/** Of `alerts.test.yml`: those in which the alert comes. */
+/** The tests in `alerts.test.yml` in which the alert fires. */
 export function storiesOf(alert: string): string[] {
   const isTold = ({ labels }: { readonly labels?: string }): boolean => labels === `{alertname="${alert}"}`;
   return STORIES.filter((each) =>
@@ -61,7 +61,7 @@ export const SCRAPES = (
   parse(text('prometheus/prometheus.yml')) as { readonly scrape_configs: readonly ScrapeJob[] }
 ).scrape_configs;
 
-/** Of `deploy/kubernetes/monitoring`, for the Prometheus Operator. */
+/** The pod monitor of `deploy/kubernetes/monitoring`, for the Prometheus Operator. */
 export const POD_MONITOR = parse(text('kubernetes/monitoring/pods.yaml')) as {
   readonly spec: {
     readonly jobLabel: string;
@@ -88,14 +88,14 @@ export const OPERATOR_RULES = parse(text('kubernetes/monitoring/alerts.yaml')) a
   readonly spec: unknown;
 };
 
-/** Of what the processes do not say themselves: these rest on kube-state-metrics. */
+/** Alerts on figures that the processes do not have themselves; they need kube-state-metrics. */
 export const JOB_ALERTS = (
   parse(text('kubernetes/monitoring/jobs.yaml')) as {
     readonly spec: { readonly groups: readonly { readonly rules: readonly Alert[] }[] };
   }
 ).spec.groups.flatMap((group) => group.rules);
 
-/** Every expression that somebody relies on, by what relies on it. */
+/** Every expression in use, with the name of its user. */
 export const EXPRESSIONS: readonly (readonly [string, string])[] = [
   ...ALERTS.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
   ...PANELS.flatMap(({ title, targets = [] }) =>
@@ -103,10 +103,10 @@ export const EXPRESSIONS: readonly (readonly [string, string])[] = [
   ),
 ];
 
-/** One metric as an expression asks for it. */
+/** One metric as an expression selects it. */
 export interface Selector {
   readonly metric: string;
-  /** What the expression demands of labels: name, operator and value. */
+  /** The conditions on labels: name, operator and value. */
   readonly demands: readonly { readonly label: string; readonly operator: string; readonly value: string }[];
 }
 
@@ -148,7 +148,7 @@ export function groupedBy(expr: string): string[] {
     .filter((label) => label !== '');
 }
 
-/** Simple-minded, and strict: every word that is not one of the language's is taken for a metric. */
+/** Simple but strict: every word that is not a keyword counts as a metric. */
 export function selectorsIn(expr: string): Selector[] {
   const found: Selector[] = [];
   const bare = expr.replaceAll(GROUPING, ' ');
@@ -165,10 +165,10 @@ export function selectorsIn(expr: string): Selector[] {
   return found.filter(({ metric }) => metric.includes('_') || metric === 'up');
 }
 
-/** For each metric, by how much it grows in a second. */
+/** For each metric, its growth in a second. */
 export type Rates = Readonly<Record<string, number>>;
 
-/** Whether an alert would come that does nothing but compare rates of one instance: Prometheus itself is not there to be asked. */
+/** Whether an alert fires that only compares rates of one instance. Prometheus itself is not available here. */
 export function isComeTrue(expr: string, rates: Rates): boolean {
   return expr
     .split(/\s+or\s+/)
@@ -188,6 +188,6 @@ function productOf(factors: string, rates: Rates): number {
 function numberOf(factor: string, rates: Rates): number {
   const metric = /^rate\((\w+)\[\d+m\]\)$/.exec(factor)?.[1];
   const found = metric === undefined ? Number(factor) : rates[metric];
-  if (found === undefined || Number.isNaN(found)) throw new Error(`nobody knows what ${factor} is`);
+  if (found === undefined || Number.isNaN(found)) throw new Error(`the value of ${factor} is unknown`);
   return found;
 }

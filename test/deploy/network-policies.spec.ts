@@ -18,12 +18,12 @@ import {
 describe('the network policies', () => {
   const policies = ofKind('NetworkPolicy');
 
-  it('begin with nobody', () => {
+  it('start by denying everything', () => {
     const [first] = policies;
     expect(first?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
   });
 
-  it('let gateways, settlers and owners reach owners, Prometheus read them, and nobody else', () => {
+  it('let only gateways, settlers and owners reach owners, and Prometheus read them', () => {
     const toOwners = policies.filter(
       ({ spec }) =>
         spec.policyTypes?.includes('Ingress') === true && JSON.stringify(spec.podSelector).includes('owner'),
@@ -42,7 +42,7 @@ describe('the network policies', () => {
     expect(more).toEqual([]);
   });
 
-  it('let everybody reach the brokers who reads journals, and nobody else', () => {
+  it('let only processes that read journals reach the brokers', () => {
     const { spec } = named('NetworkPolicy', 'to-the-journals');
     const readers = workloads.flatMap(([name]) => ('KAFKA_BROKERS' in (SCHEMAS[name] ?? {}) ? [name] : []));
     const labels = KINDS.flatMap(ofKind).flatMap(({ metadata, spec: { template, jobTemplate } }) => {
@@ -58,7 +58,7 @@ describe('the network policies', () => {
     expect(JSON.stringify(spec)).toContain(`"port":${port}`);
   });
 
-  it('let everybody reach the database who has a login of it, and nobody else', () => {
+  it('let only processes with a login reach the database', () => {
     const { spec } = named('NetworkPolicy', 'to-the-database');
     const { matchExpressions: matched } = spec.podSelector as {
       readonly matchExpressions?: readonly { readonly values: readonly string[] }[];
@@ -71,7 +71,7 @@ describe('the network policies', () => {
     expect(named('NetworkPolicy', 'to-names').spec.podSelector).toEqual({});
   });
 
-  it('let the operators’ terminal reach gateways where they listen, and these let it in', () => {
+  it('let the operators’ terminal reach gateways where they listen, and gateways accept it', () => {
     const { spec: out } = named('NetworkPolicy', 'from-the-terminal');
     const { spec: into } = named('NetworkPolicy', 'to-gateways');
     const ports = [{ protocol: 'TCP', port: Number(environmentOf(containerOf('gateway')).PORT) }];
@@ -83,7 +83,7 @@ describe('the network policies', () => {
       ],
     });
     expect(named('Pod', 'ops').metadata.labels).toEqual({ app: 'ops' });
-    // From everybody, for it is the public port.
+    // From anywhere, because it is the public port.
     expect(into).toEqual({
       podSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['gateway', 'execution'] }] },
       policyTypes: ['Ingress'],
@@ -91,7 +91,7 @@ describe('the network policies', () => {
     });
   });
 
-  it('let orders’ gateways and the executor reach cells and venues, and nobody else', () => {
+  it('let only orders’ gateways and the executor reach cells and venues', () => {
     const linked = { matchExpressions: [{ key: 'app', operator: 'In', values: ['execution', 'executor'] }] };
     for (const name of ['from-cell-links', 'to-the-venues']) {
       expect(named('NetworkPolicy', name).spec.podSelector).toEqual(linked);
@@ -108,7 +108,7 @@ describe('the network policies', () => {
     });
   });
 
-  it('open no other ports to everybody than the public ones', () => {
+  it('open only the public ports to everyone', () => {
     const open = policies.flatMap(({ spec }) =>
       (spec.ingress ?? []).filter(({ from }) => from === undefined),
     );
@@ -119,7 +119,7 @@ describe('the network policies', () => {
     });
   });
 
-  it('let traces out to a collector, from the processes that make some', () => {
+  it('let traces out to a collector, from the processes that make them', () => {
     const { spec } = named('NetworkPolicy', 'to-the-collector');
     const apps = DEPLOYED.map(({ name }) => name).filter(
       (kind) => 'OTEL_EXPORTER_OTLP_ENDPOINT' in (SCHEMAS[kind] ?? {}),
@@ -129,7 +129,7 @@ describe('the network policies', () => {
     };
     expect([...(matched?.[0]?.values ?? [])].sort()).toEqual(podsOf(apps));
     expect(JSON.stringify(spec)).toContain('"port":4318');
-    // Where it is shown as an example it goes there, too.
+    // The example goes there, too.
     const example = readFileSync(path.join(FOLDER, 'settings.yaml'), 'utf8');
     const url = /# OTEL_EXPORTER_OTLP_ENDPOINT: (\S+)/.exec(example)?.[1] ?? '';
     expect(new URL(url).port).toBe('4318');

@@ -9,17 +9,17 @@ import { PROCESSES } from '#libs/platform/processes/catalogue.js';
 import { settingsFaults, type ConfigDefinition, type Environment } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
 
-/** As a deployment gives them: it names the database, and has no data folder. */
+/** As in a deployment: with a database and without a data folder. */
 const TOOLS_ON_JOURNALS: ConfigDefinition = { ...toolSettings.journal, ...databaseSettings };
 
 const PROGRAMS = await loadPrograms(PROCESSES);
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** No setting of ours: Node itself reads it, and what stands there is held together in memory.db.spec.ts. */
+/** Not a setting of the product: Node reads it, and memory.db.spec.ts checks its value. */
 export const OF_NODE = 'NODE_OPTIONS';
 
-/** What a process of the name in a deployment reads. */
+/** The settings that a process of this name reads in a deployment. */
 export const SCHEMAS: Readonly<Record<string, ConfigDefinition>> = {
   ...Object.fromEntries(PROGRAMS.map(({ kind, settings }) => [kind.name, settings])),
   migrate: migrationConfig,
@@ -55,7 +55,7 @@ const FAULTS: Readonly<Record<string, (env: Environment) => readonly string[]>> 
   ops: (env) => settingsFaults(opsSettings, env),
 };
 
-/** As good as any: settings that are secret are told to the deployment, not by it. */
+/** Any valid value: secret settings are given to the deployment and are not part of it. */
 const A_KEY = '0123456789abcdef'.repeat(4);
 const AN_ADDRESS = 'https://venue.example';
 
@@ -63,7 +63,7 @@ export function kindOf(name: string): string {
   return name.replace(/-\d$/, '');
 }
 
-/** What the process itself would say of its environment, with a good value for each secret that is left open and nothing else set. */
+/** The process's own errors about its environment, with a valid value for each open secret and nothing else set. */
 export function faultsOf(kind: string, environment: Environment): readonly string[] {
   const filled = Object.entries(environment).map(([name, value]): [string, string | undefined] => [
     name,
@@ -82,7 +82,7 @@ export function unknownSettings(kind: string, environment: Environment): string[
   );
 }
 
-/** Whether the command of a container is one that the source can be built to. */
+/** Whether the command of a container runs a file that the build makes. */
 export function runs([program, script = '']: readonly string[]): boolean {
   const source = script.replace(/^dist\//, '').replace(/\.js$/, '.ts');
   return program === 'node' && script.startsWith('dist/') && existsSync(path.join(ROOT, source));

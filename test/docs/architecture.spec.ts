@@ -16,7 +16,7 @@ const DOCUMENT = 'docs/understand/architecture.md';
 const BELOW_ALL = ['base', 'platform'];
 const LIB_RULE = /^(.*)-imports-only-what-it-may$/;
 
-/** What each lib, or part of one, may import besides itself, out of the rules that are checked. */
+/** What each lib, or part of one, may import besides itself, from the rules that are checked. */
 function checkedImports(rule: RegExp): Imports {
   const config = createRequire(import.meta.url)(join(ROOT, '.dependency-cruiser.cjs')) as {
     forbidden: LibRule[];
@@ -45,7 +45,7 @@ function drawnImports(): Record<string, string[]> {
 describe('the graph of the libraries', () => {
   const checked = checkedImports(LIB_RULE);
 
-  it('stands in the table as it is checked', () => {
+  it('is in the table as it is checked', () => {
     const rows = rowsWith(DOCUMENT, 'Library', 'May import').filter(
       ({ Library: lib }) => lib !== '`testing`',
     );
@@ -53,7 +53,7 @@ describe('the graph of the libraries', () => {
     expect(Object.fromEntries(told)).toEqual(checked);
   });
 
-  it.each(['auction', 'execution'])('stands in a table of its own for the parts of %s', (roof) => {
+  it.each(['auction', 'execution'])('is in a separate table for the parts of %s', (roof) => {
     const column = `Part of ${roof}`;
     const rows = rowsWith(DOCUMENT, column, 'May import of the others');
     const told = rows.map((row) => [
@@ -75,14 +75,14 @@ describe('the graph of the libraries', () => {
     expect(Object.keys(checked)).toEqual(expect.arrayContaining(Object.keys(drawn)));
   });
 
-  it('names every library there is', () => {
+  it('names every existing library', () => {
     const libs = readdirSync(join(ROOT, 'libs'));
     expect([...Object.keys(checked), 'testing'].sort()).toEqual(libs.sort());
   });
 });
 
 describe('the map', () => {
-  it('names every process there is', () => {
+  it('names every existing process', () => {
     const apps = readdirSync(join(ROOT, 'apps')).filter((app) =>
       existsSync(join(ROOT, 'apps', app, 'main.ts')),
     );

@@ -58,7 +58,7 @@ describe('the worked examples', () => {
     );
   });
 
-  it.each(contests.map((row) => [row.Example ?? '', row] as const))('%s gives what it says', (name, row) => {
+  it.each(contests.map((row) => [row.Example ?? '', row] as const))('%s gives the stated result', (name, row) => {
     const own = quotes.filter(({ Example: example }) => example === name);
     expect(own.length).toBeGreaterThan(1);
     const contest = contestOf(row);
@@ -78,12 +78,12 @@ describe('money', () => {
     expect(owed(numberIn(row.Price), numberIn(row.Quantity))).toBe(numberIn(row.Costs));
   });
 
-  it('averages half up', () => {
+  it('is averaged by rounding half up', () => {
     const fills = [410_000, 410_001].map((price) => ({ price, quantity: CONTRACT }));
     expect(averagePrice(fills)).toBe(410_001);
   });
 
-  it('is set aside as the example says', () => {
+  it('is reserved as the example says', () => {
     const route = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' };
     const size = { price_atoms: 43 * CENT, quantity_atoms: 10 * CONTRACT, parts: 1 };
     const holds = holdFor({ side: 'SELL', routes: [route], ...size }, () => 4 * CONTRACT);
@@ -117,7 +117,7 @@ describe('who sees what', () => {
   }, awarded);
   const moments = [opened, quoted, opened.and(cancels()), awarded, settled].map(({ state }) => state);
 
-  it('is what the views hold, field by field', () => {
+  it('is what the views contain, field by field', () => {
     const rows = rowsWith(DOCUMENT, 'Field', 'Originator', 'Maker');
     const told = (column: string): string[] =>
       rows.flatMap((row) => (row[column] === '' ? [] : codeIn(row.Field ?? ''))).sort();

@@ -8,7 +8,7 @@ const failures = rowsWith(PATH, 'Failure', 'Classification');
 
 const codeOf = ({ Code, Failure }: TableRow): string => codeIn(Code ?? Failure ?? '').join();
 
-/** Codes that the rules name: capitals in quotes, or as a member of a record. */
+/** Codes in the rules: capitals in quotes, or as a member of a record. */
 function codesOfTheRules(): Set<string> {
   const text = textOf('libs/execution/rules/failures.ts');
   const found = [...text.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'|^ {2}([A-Z]+(?:_[A-Z]+)+):/gm)];
@@ -19,14 +19,14 @@ function codesOfTheRules(): Set<string> {
 describe('the catalogue of errors of execution', () => {
   const all = [...refusals, ...failures];
 
-  it('names each code once, and all that the rules name', () => {
+  it('names each code once, and all codes of the rules', () => {
     const named = all.map(codeOf);
     expect(new Set(named).size).toBe(named.length);
     expect([...codesOfTheRules()].filter((code) => !named.includes(code))).toEqual([]);
   });
 
   it.each(all.map((row): [string, TableRow] => [codeOf(row), row]))(
-    'tells of %s what is true',
+    'describes %s correctly',
     (code, row) => {
       expect(codeIn(row.Classification ?? '')).toEqual([classificationOf(code)]);
       expect(codeIn(row.Actions ?? '')).toEqual(actionsOf(code));
@@ -34,7 +34,7 @@ describe('the catalogue of errors of execution', () => {
   );
 
   it.each(refusals.map((row): [string, string] => [codeOf(row), row.Status ?? '']))(
-    'tells the status of %s',
+    'has the right status for %s',
     (code, status) => {
       expect(Number(status)).toBe(statusOf(code));
     },

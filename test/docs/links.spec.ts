@@ -21,7 +21,7 @@ function withoutBlocks(path: string): string {
   return textOf(path).replaceAll(/^```.*?^```$/gms, '');
 }
 
-/** The heading as the end of a link to it is spelled. */
+/** The anchor of each heading, as links spell it. */
 function anchorsOf(path: string): string[] {
   const headings = [...withoutBlocks(path).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
   return headings.map((heading) =>
@@ -33,7 +33,7 @@ function anchorsOf(path: string): string[] {
 }
 
 describe.each(documents)('%s', (path) => {
-  it('links to what is there', () => {
+  it('has links that work', () => {
     for (const [, target = ''] of withoutBlocks(path).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^https?:/.test(target)) continue;
       const [file = '', anchor] = target.split('#');

@@ -20,7 +20,7 @@ export function textsUnder(folder: string): string {
 export type TableRow = Readonly<Record<string, string>>;
 
 export interface MarkdownTable {
-  /** The heading under which it stands. */
+  /** The heading above the table. */
   readonly heading: string;
   readonly columns: readonly string[];
   readonly rows: readonly TableRow[];
@@ -49,7 +49,7 @@ export function tablesOf(markdown: string): MarkdownTable[] {
   return tables;
 }
 
-/** All rows of the tables that have these columns, whatever others they have. */
+/** All rows of tables that have these columns and possibly more. */
 export function rowsWith(path: string, ...columns: readonly string[]): TableRow[] {
   const found = tablesOf(textOf(path)).filter((table) =>
     columns.every((name) => table.columns.includes(name)),
@@ -58,7 +58,7 @@ export function rowsWith(path: string, ...columns: readonly string[]): TableRow[
   return found.flatMap(({ rows }) => rows);
 }
 
-/** What stands in backticks, in order. */
+/** The texts in backticks, in order. */
 export function codeIn(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? '');
 }

@@ -7,14 +7,14 @@ import { blocksOf } from './markdown.js';
 
 export interface DocumentedStep {
   readonly command: string;
-  /** What the document says that it prints; undefined where it shows no output. */
+  /** The documented output; undefined if none is shown. */
   readonly prints: string | undefined;
 }
 
 const PATIENCE_MS = 40_000;
 const MARK = '=== end of step';
 
-/** The blocks that a reader is asked to paste, each with the output that is shown below it. */
+/** The blocks that a reader is asked to paste, each with the output shown after it. */
 export function stepsOf(markdown: string): DocumentedStep[] {
   const steps: DocumentedStep[] = [];
   for (const { marker, text } of blocksOf(markdown)) {
@@ -25,7 +25,7 @@ export function stepsOf(markdown: string): DocumentedStep[] {
   return steps;
 }
 
-/** Pastes all of it into one shell, word for word, and gives the output of each step. */
+/** Pastes all of it into one shell, word for word, and returns the output of each step. */
 export async function paste(
   steps: readonly DocumentedStep[],
   environment: Readonly<Record<string, string>>,

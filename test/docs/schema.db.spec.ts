@@ -23,7 +23,7 @@ it('catalogues every table of the database, and no other', async () => {
   expect(told.sort()).toEqual(rows.map(({ name }) => name).sort());
 });
 
-it('has each table under the heading of its schema, and says who writes and reads it', () => {
+it('has each table under the heading of its schema, and says which processes write and read it', () => {
   for (const { heading, rows } of catalogue) {
     for (const row of rows) {
       expect(row.Table).toMatch(new RegExp(`^\`${heading}\\.`));

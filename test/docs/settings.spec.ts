@@ -12,7 +12,7 @@ const sections = [...textOf('docs/reference/settings.md').matchAll(/^## (.*)$/gm
 );
 
 describe('docs/reference/settings.md', () => {
-  it('says what the schemas say; else run `npm run docs:settings`', async () => {
+  it('equals the schemas; otherwise run `npm run docs:settings`', async () => {
     const made = await settingsTable(join(ROOT, 'apps'));
     const options = await resolveConfig(DOCUMENT);
     expect(textOf('docs/reference/settings.md')).toBe(await format(made, { ...options, filepath: DOCUMENT }));

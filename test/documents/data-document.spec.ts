@@ -19,16 +19,16 @@ describe.each([
   ['market data', dataDocument(), dataSpecs()],
   ['the companion', companionDocument(), companionSpecs()],
 ])('the OpenAPI document of %s', (_name, http, specs) => {
-  it('is valid, by the strictest rules of a linter that others use', () => {
-    // A literal segment beats a name: nothing is ambiguous.
+  it('is valid, by the strictest rules of a public linter', () => {
+    // A literal segment takes precedence over a parameter, so nothing is ambiguous.
     expect(lintFaults(http, { 'no-ambiguous-paths': 'off' })).toEqual([]);
   }, 30_000);
 
-  it('is of the version that every reply names', () => {
+  it('has the version that every reply names', () => {
     expect([http.openapi, http.info.version]).toEqual(['3.1.0', '1']);
   });
 
-  it('says of each operation what it is for, and what it answers', () => {
+  it('describes the purpose and the answers of each operation', () => {
     expect(
       operationsOf(http)
         .map(({ operationId }) => operationId)
@@ -40,7 +40,7 @@ describe.each([
     }
   });
 
-  it('says of every refusal what it means', () => {
+  it('explains every refusal', () => {
     const declared = specs.flatMap(({ statuses = {} }) => Object.values(statuses).flat());
     expect([...new Set(declared)].filter((detail) => DETAIL_MEANINGS[detail] === undefined)).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe.each([
     expect(silentHeaders(http)).toEqual([]);
   });
 
-  it('leaves no object open to fields that it does not name', () => {
+  it('allows no undeclared fields in any object', () => {
     expect(openObjects(http)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '#libs/edge/decoding/decode.js';
 import type { OpenApi, OpenApiOperation } from '#libs/edge/documents/openapi-types.js';
 
-/** Every field of a schema with its path, however deep it stands. */
+/** Every field of a schema with its path, at any depth. */
 function fieldsOf(schema: unknown, at: string): (readonly [string, JsonSchema])[] {
   if (typeof schema !== 'object' || schema === null) return [];
   return Object.entries(schema).flatMap(([name, inner]) => {
@@ -17,7 +17,7 @@ export function operationsOf({ paths }: OpenApi): readonly OpenApiOperation[] {
   return Object.values(paths).flatMap((methods) => Object.values(methods));
 }
 
-/** Fields of schemas without a word about them. */
+/** Fields of schemas without a description. */
 export function silentFields({ components }: OpenApi): string[] {
   return Object.entries(components.schemas)
     .flatMap(([name, schema]) => fieldsOf(schema, name))
@@ -46,7 +46,7 @@ export function silentHeaders(document: OpenApi): string[] {
   return [...new Set(silent)];
 }
 
-/** Objects that may have fields that they do not name. */
+/** Objects that allow undeclared fields. */
 export function openObjects({ components }: OpenApi): string[] {
   const open: string[] = [];
   const look = (schema: unknown, at: string): void => {

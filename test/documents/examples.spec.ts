@@ -11,7 +11,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z$/;
 
-/** What the OpenAPI document shows as the answer of an operation. */
+/** The OpenAPI document's example answer of an operation. */
 function answer(operationId: string, status = 200): Fields {
   const operation = Object.values(http.paths)
     .flatMap((methods) => Object.values(methods))
@@ -23,7 +23,7 @@ function answer(operationId: string, status = 200): Fields {
   return example.value as Fields;
 }
 
-/** What the AsyncAPI document shows as a message. */
+/** The AsyncAPI document's example of a message. */
 function message(name: string): Fields {
   const found = Object.values(stream.channels.stream.messages).find((one) => one.name === name);
   const [example] = found?.examples ?? [];
@@ -37,7 +37,7 @@ const jsonOf = (part: string): Fields => JSON.parse(Buffer.from(part, 'base64url
 describe('the bundle in the OpenAPI document', () => {
   const text = JSON.stringify(answer('getReplayBundle'));
 
-  it('passes replay under the audit key that the document shows', () => {
+  it('passes replay under the audit key in the document', () => {
     const verdict = judge(parsePlainJson(text), publicKeysIn(JSON.stringify(answer('getAuditKeys'))));
     expect(verdict).toMatchObject({ ok: true, origin: 'VERIFIED', alterations: [], contradictions: [] });
   });
@@ -51,7 +51,7 @@ describe('the bundle in the OpenAPI document', () => {
 describe('the tokens in the documents', () => {
   const [key] = answer('jwks').keys as { kid: string; n: string }[];
 
-  it('can be verified with the key that the document shows, which is a key', () => {
+  it('can be verified with the key in the document, which is a valid key', () => {
     const publicKey = createPublicKey({ key: { kty: 'RSA', ...key }, format: 'jwk' });
     expect(publicKey.asymmetricKeyDetails?.modulusLength).toBeGreaterThanOrEqual(2_048);
     const tokens = [
@@ -68,13 +68,13 @@ describe('the tokens in the documents', () => {
     }
   });
 
-  it('expire when it is said that they do', () => {
+  it('expire at the stated time', () => {
     const { access_token: token, expires_at: expiry } = answer('login') as Record<string, string>;
     expect(expiry).toMatch(INSTANT);
     expect(Date.parse(expiry ?? '')).toBe(Number(jsonOf(partOf(token ?? '', 1)).exp) * 1_000);
   });
 
-  it('are whole where a stream is resumed', () => {
+  it('are complete if they resume a stream', () => {
     const subscriptions = [0, 1].map((number) => ({
       ...{ number, channel: 'auctions' as const, auctionId: undefined },
       ...{ base: 0, sent: 0, isComplete: true, isOver: false, told: undefined },
@@ -92,14 +92,14 @@ describe('the tokens in the documents', () => {
       const token = message(name).resume_token as string;
       expect([name, token.length]).toEqual([name, real.length]);
       expect(Buffer.from(token, 'base64url').toString('base64url')).toBe(token);
-      // The version, without which no gateway would look any further.
+      // The version, which a gateway checks first.
       expect(Buffer.from(token, 'base64url')[0]).toBe(Buffer.from(real, 'base64url')[0]);
     }
   });
 });
 
 describe('the numbers in the documents', () => {
-  it('are those of a service that nobody has set otherwise', () => {
+  it('are those of a service with default settings', () => {
     expect(message('welcome').heartbeat_ms).toBe(10_000);
     expect(answer('getServiceLimits').limits_factor).toBe(1);
     const create = { bucket: 'create', rate_per_second: 2, burst: 4 };

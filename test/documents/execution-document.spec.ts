@@ -13,16 +13,16 @@ import { lintFaults } from './lint.js';
 const http = executionDocument(executionSpecs());
 
 describe('the OpenAPI document of order execution', () => {
-  it('is valid, by the strictest rules of a linter that others use', () => {
-    // A literal segment beats a name: nothing is ambiguous.
+  it('is valid, by the strictest rules of a public linter', () => {
+    // A literal segment takes precedence over a parameter, so nothing is ambiguous.
     expect(lintFaults(http, { 'no-ambiguous-paths': 'off' })).toEqual([]);
   }, 30_000);
 
-  it('is of the version that every reply names', () => {
+  it('has the version that every reply names', () => {
     expect([http.openapi, http.info.version]).toEqual(['3.1.0', '2026-11-01']);
   });
 
-  it('says of each operation what it is for, and of what registered venues have what it answers', () => {
+  it('describes the purpose of each operation, and the answers of those that registered venues support', () => {
     for (const { operationId, summary, responses } of operationsOf(http)) {
       expect([operationId, summary === operationId]).toEqual([operationId, false]);
       const hasAnswer = Object.keys(responses).some((status) => Number(status) < 300);
@@ -36,12 +36,12 @@ describe('the OpenAPI document of order execution', () => {
     expect(silentHeaders(http)).toEqual([]);
   });
 
-  it('leaves no object open to fields that it does not name', () => {
+  it('allows no undeclared fields in any object', () => {
     expect(openObjects(http)).toEqual([]);
   });
 });
 
-/** Known, and had by no venue that is registered; and procedures that there are not. */
+/** Documented but supported by no registered venue; and procedures that do not exist. */
 const OF_NO_VENUE: ReadonlySet<string> = new Set([
   ...['splitTokens', 'mergeTokens', 'redeemTokens', 'approveAllowances', 'batchOrders'],
   ...['quoteCombo', 'listComboPositions', 'executeCombo', 'quoteComboCashOut', 'cashOutCombo', 'redeemCombo'],

@@ -11,15 +11,15 @@ const operations = Object.entries(http.paths).flatMap(([path, methods]) =>
 );
 
 describe('the OpenAPI document', () => {
-  it('is valid, by the strictest rules of a linter that others use', () => {
+  it('is valid, by the strictest rules of a public linter', () => {
     expect(lintFaults(http)).toEqual([]);
   }, 30_000);
 
-  it('is of the version and under the label that the contract names', () => {
+  it('has the version and the label of the contract', () => {
     expect([http.openapi, http.info.version]).toEqual(['3.1.0', '1.0.0-pilot']);
   });
 
-  it('has every endpoint of the gateway, and each says what it answers', () => {
+  it('has every endpoint of the gateway with its answers', () => {
     expect(operations.map(({ operation }) => operation.operationId).sort()).toEqual(
       specs.map(({ operationId }) => operationId).sort(),
     );
@@ -39,11 +39,11 @@ describe('the OpenAPI document', () => {
     expect(silentHeaders(http)).toEqual([]);
   });
 
-  it('leaves no object open to fields that it does not name', () => {
+  it('allows no undeclared fields in any object', () => {
     expect(openObjects(http)).toEqual([]);
   });
 
-  it('gives examples that are what it says', () => {
+  it('has examples that match its schemas', () => {
     const schemas = new SchemaSet(http.components.schemas);
     const faults = operations.flatMap(({ operation }) => {
       const contents = [
@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the codes', () => {
-  it('have one meaning each, and those of the catalogue of errors', () => {
+  it('have one meaning each, the same as in the catalogue of errors', () => {
     const catalogue = rowsWith('docs/reference/errors.md', 'Status', 'Code').flatMap(({ Code: cell = '' }) =>
       codeIn(cell),
     );

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { ROOT } from '../docs/markdown.js';
 
 const RULES = {
-  // A handshake ends in 101, and what no registered venue has ends in no 2xx either.
+  // A handshake ends in 101, and operations that no registered venue supports have no 2xx either.
   'operation-2xx-response': 'off',
-  // No operation answers that there is none.
+  // No operation uses the schema of a missing one.
   'no-unused-components': 'off',
 };
 
-/** What is wrong with an OpenAPI document, by the strictest rules of a linter that others use. */
+/** Faults of an OpenAPI document, by the strictest rules of a public linter. */
 export function lintFaults(document: object, rules: Readonly<Record<string, string>> = {}): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'sotto-lint-'));
   const config = { extends: ['recommended-strict'], telemetry: 'off', rules: { ...RULES, ...rules } };

@@ -17,7 +17,7 @@ describe.each(DOCUMENTED)('the page of %s', (_, http, stream) => {
   const { html, policy } = documentPage(http, stream);
   const all = (pattern: RegExp): string[] => [...html.matchAll(pattern)].map(([, found]) => found ?? '');
 
-  it('needs nothing but itself: no script, no other file, no style that the policy does not name', () => {
+  it('needs no other file: no script, no link to a resource, no style outside the policy', () => {
     const foreign = /<(?:script|link|img|iframe|object|form|base)\b|\son\w+=|\sstyle=|javascript:/i;
     expect(foreign.exec(html)?.[0]).toBeUndefined();
     const styles = all(/<style>(.*?)<\/style>/gs);
@@ -31,7 +31,7 @@ describe.each(DOCUMENTED)('the page of %s', (_, http, stream) => {
     );
   });
 
-  it('links to places on itself and to the documents', () => {
+  it('links to anchors on itself and to the documents', () => {
     const ids = new Set(all(/ id="([^"]+)"/g));
     expect(ids.size).toBe(all(/ id="([^"]+)"/g).length);
     const targets = all(/ href="([^"]+)"/g).filter(
@@ -61,7 +61,7 @@ describe.each(DOCUMENTED)('the page of %s', (_, http, stream) => {
   });
 });
 
-describe('what is put into it', () => {
+describe('a value inserted into the page', () => {
   it('is text, whatever it looks like', () => {
     expect(markup`<p title="${'"'}">${"<b>&'"}</p>`.text).toBe('<p title="&quot;">&lt;b&gt;&amp;&#39;</p>');
     expect(markdown('a `<b>` **c**\nd').text).toBe('<p>a <code>&lt;b&gt;</code> <strong>c</strong> d</p>');

@@ -10,9 +10,9 @@ import { CLOSE } from '#libs/socket/socket.js';
 import { SchemaSet } from '#libs/testing/interface/schema-set.js';
 import { http, stream } from './described-interface.js';
 
-/** A token holds for all of this stream or for nothing, so nobody is forbidden what was allowed before. */
+/** A token is valid for all of this stream or not at all, so no stream is closed as forbidden. */
 const SENT_BY_US: readonly number[] = Object.values(CLOSE).filter((code) => code !== CLOSE.forbidden);
-/** The WebSocket library closes with these by itself; end-to-end tests see each of them. */
+/** The WebSocket library closes with these itself; end-to-end tests see each of them. */
 const SENT_BY_THE_LIBRARY = [1002, 1007, 1008, 1009];
 const SOURCES = ['libs/auction/stream', 'libs/socket']
   .flatMap((folder) => filesIn(folder, '.ts'))
@@ -24,13 +24,13 @@ function filesIn(folder: string, ending: string): string[] {
   return files.filter((file) => file.endsWith(ending)).map((file) => path.join(folder, file));
 }
 
-/** Codes of our own range, 4400 to 4599, that no connection is closed with. */
+/** Codes of the service's own range, 4400 to 4599, that it never closes with. */
 function unsentIn(text: string): string[] {
   const named = [...text.matchAll(/(?<![\w.,-])4[45]\d\d(?![\w-])/g)].map(([code]) => code);
   return named.filter((code) => !SENT_BY_US.includes(Number(code)));
 }
 
-/** That there is a later version of AsyncAPI is no fault of ours: the contract's readers have tools for this one. */
+/** A later version of AsyncAPI exists, but the readers of the contract have tools for this one. */
 const ACCEPTED = new Set(['asyncapi-latest-version']);
 
 const namesOf = (action: 'send' | 'receive'): string[] =>
@@ -51,7 +51,7 @@ describe('the AsyncAPI document', () => {
     expect(namesOf('send')).toEqual([...SERVER_MESSAGES].sort());
   });
 
-  it('names a server for production, with TLS, and the one that npm start starts, without', () => {
+  it('names a server for production, with TLS, and the one that npm start runs, without', () => {
     const { production, local } = stream.servers;
     expect(production?.protocol).toBe('wss');
     const port = settings.PORT.default;
@@ -76,7 +76,7 @@ describe('the AsyncAPI document', () => {
     expect(documented.sort()).toEqual([...SENT_BY_US, ...SENT_BY_THE_LIBRARY].map(String).sort());
   });
 
-  it.each(Object.keys(CLOSE))('knows where the connection is closed as %s', (name) => {
+  it.each(Object.keys(CLOSE))('documents the close code of a stream closed as %s', (name) => {
     expect(SOURCES.some((text) => text.includes(`CLOSE.${name}`))).toBe(true);
   });
 
@@ -99,7 +99,7 @@ describe('the AsyncAPI document', () => {
     expect(silent).toEqual([]);
   });
 
-  it('gives examples that are what it says', () => {
+  it('has examples that match its schemas', () => {
     const schemas = new SchemaSet(stream.components.schemas);
     const faults = Object.values(stream.channels.stream.messages).flatMap(
       ({ name, payload, examples = [] }) =>

@@ -1,20 +1,20 @@
 import { fakedTime } from '../faults/machine.js';
 
 export interface Unseen {
-  /** A part of a document as the check names it; a star stands for anything. */
+  /** A part of a document as the check names it; a star matches anything. */
   readonly what: string;
   readonly why: string;
-  /** What is a matter of moments may be seen all the same. */
+  /** Depends on timing, so a test may see it after all. */
   readonly byChance?: true;
 }
 
-/** Nothing but a wrong clock brings it about, and test/e2e/full/conditions.full.spec.ts cannot set one everywhere. */
+/** Only a wrong clock causes it, and test/e2e/full/conditions.full.spec.ts cannot set one everywhere. */
 const WITHOUT_FAKED_TIME: Unseen = {
   what: '* 503 clock_unhealthy',
   why: 'libfaketime is not installed here; libs/auction/shard/shard-time.db.spec.ts has a clock of its own.',
 };
 
-/** What the documents tell and no test can bring about from outside. Whatever is seen after all has no place here. */
+/** What the documents describe and no test can cause from outside. A part that is seen after all must be removed here. */
 export const UNSEEN: readonly Unseen[] = [
   {
     what: '* 503 owner_response_invalid',
@@ -22,7 +22,7 @@ export const UNSEEN: readonly Unseen[] = [
   },
   {
     what: '* 409 idempotency_key_in_progress',
-    why: 'An owner whose journal stands still for so long stops; libs/auction/shard/idempotency.db.spec.ts holds a single call up.',
+    why: 'An owner whose journal stalls for so long stops; libs/auction/shard/idempotency.db.spec.ts delays a single call.',
     byChance: true,
   },
   {
@@ -40,12 +40,12 @@ export const UNSEEN: readonly Unseen[] = [
   },
   {
     what: 'NotReady.status=draining',
-    why: 'A gateway that is told to stop takes no new connections, and has few moments left on old ones.',
+    why: 'A gateway that is stopping takes no new connections, and old ones have only moments left.',
     byChance: true,
   },
   {
     what: 'Quote.withdrawn_by=OPERATOR',
-    why: 'The contract knows it; no order of an operator withdraws a single quote in this version.',
+    why: 'The contract has it; no operator command withdraws a single quote in this version.',
   },
   {
     what: 'QuoteWithdrawnEntry.actor=OPERATOR',
@@ -58,15 +58,15 @@ export const UNSEEN: readonly Unseen[] = [
   },
   {
     what: 'WelcomeMessage.resume_error=EXPIRED',
-    why: 'A token would have to be older than 24 hours; libs/socket/resume-token.spec.ts lets them pass.',
+    why: 'A token would have to be older than 24 hours; libs/socket/resume-token.spec.ts simulates them.',
   },
   {
     what: 'GoawayMessage.reason=SHARD_STOPPED',
-    why: 'A record of a journal would have to be damaged; libs/auction/stream/stream-hub.spec.ts has one that nobody can read.',
+    why: 'A record of a journal would have to be damaged; libs/auction/stream/stream-hub.spec.ts has an unreadable one.',
   },
   {
     what: 'openStream 503',
-    why: 'A gateway that stops takes no new connections: a handshake would have to be under way at that moment.',
+    why: 'A gateway that is stopping takes no new connections: a handshake would have to be in progress at that moment.',
     byChance: true,
   },
   {

@@ -7,7 +7,7 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 
-/** What the service's own books say, read behind its back. Money is compared there, never through the API that moved it. */
+/** The service's own tables, read directly. Money is compared here, never through the API that moved it. */
 export class ServiceRecords {
   private readonly pool: pg.Pool;
 
@@ -21,7 +21,10 @@ export class ServiceRecords {
     return (await this.pool.query<Row>(text, values)).rows;
   }
 
-  /** The sum over everybody, issuers included, of each asset: what one has another owes, so only what is not zero is shown. */
+  /**
+   * The sum over all accounts, issuers included, of each asset. Debts cancel balances, so only sums other than
+   * zero are returned.
+   */
   async imbalances(): Promise<Record<string, string>> {
     const rows = await this.rows<{ name: string; total: string }>(
       `select venue || '/' || asset as name, sum(amount)::text as total from custody.balances
@@ -31,8 +34,8 @@ export class ServiceRecords {
   }
 
   /**
-   * What people have, in the two measures that no trade may change: at a venue their collateral and what backs the tokens that
-   * were issued, and of each contract its YES less its NO.
+   * Sums that no trade may change: the collateral at a venue plus what backs its issued tokens, and for each
+   * contract YES minus NO.
    */
   async wealth(): Promise<Record<string, string>> {
     const rows = await this.rows<{ name: string; total: string }>(
@@ -52,7 +55,7 @@ export class ServiceRecords {
     return this.balance(account, venue, '');
   }
 
-  /** Outcome tokens of a contract, whatever the ledger calls them. */
+  /** Outcome tokens of a contract, whatever their name in the ledger. */
   async tokens(account: string, venue: string, contractId: string): Promise<number> {
     const rows = await this.rows<{ amount: string }>(
       `select coalesce(sum(amount), 0)::text as amount from custody.balances
@@ -62,7 +65,7 @@ export class ServiceRecords {
     return Number(rows[0]?.amount ?? 0);
   }
 
-  /** Gives accounts outcome tokens to begin with, in the way in which the demo's accounts get theirs. */
+  /** Gives accounts outcome tokens in the same way as the demo does. */
   async stock(
     accounts: readonly string[],
     contracts: readonly ClusterContract[],
@@ -77,7 +80,7 @@ export class ServiceRecords {
     });
   }
 
-  /** All that is set aside for an account, by venue, resource and asset; what is zero is left out. */
+  /** All reservations of an account, by venue, resource and asset, without zeros. */
   async reserved(account: string): Promise<Record<string, number>> {
     const rows = await this.rows<{ name: string; held: string }>(
       `select venue || '/' || resource || '/' || asset as name, (shard_0 + shard_1 + shard_2)::text as held
@@ -87,7 +90,7 @@ export class ServiceRecords {
     return Object.fromEntries(rows.map(({ name, held }) => [name, Number(held)]));
   }
 
-  /** Nobody reads or writes the table during the action, which the database need not survive. */
+  /** No other process reads or writes the table during the action, which the database need not survive. */
   async whileLocked(table: string, action: () => Promise<void>): Promise<void> {
     const client = await this.pool.connect();
     client.on('error', () => undefined);

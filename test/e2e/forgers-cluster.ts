@@ -5,7 +5,7 @@ import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.j
 import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 import { TradingFloor, type Trader } from './trading-floor.js';
 
-/** A cluster, and somebody who may write all of its tables. */
+/** A cluster, and a login that may write all of its tables. */
 export class ForgersCluster {
   private constructor(
     readonly cluster: OwnedCluster,

@@ -8,7 +8,7 @@ import { auctionBody, CONTRACT, mustBe, type Trader, type TradingFloor, untilPas
 /** Long enough for the whole script on a busy machine. */
 const DURATION_MS = 10_000;
 
-/** What its observer could see of each answer, with ids and times made the same; their lengths stay. */
+/** What its observer could see of each answer, with ids and times normalized; their lengths stay. */
 class Transcript {
   readonly lines: string[] = [];
   private readonly names = new NormalizedNames();
@@ -52,7 +52,7 @@ async function prologue(floor: TradingFloor, cast: ObservedAccounts): Promise<vo
   await cast.originator.cancel(before.auction_id);
 }
 
-/** The same script each time; only what happens between its steps differs. */
+/** The same script each time; only the activity between its steps differs. */
 export async function overHttp(
   floor: TradingFloor,
   cast: ObservedAccounts,
@@ -105,7 +105,7 @@ export async function overHttp(
   await lookAll();
   expect(Date.now()).toBeLessThan(Date.parse(closesAt));
 
-  // What has no result to be told stays the same even when it is over, and while others are still being settled.
+  // Views without a result to disclose stay the same even after the end, and while others are being settled.
   await untilPast(closesAt);
   quiet.note('view', await silent.untilCompletedRead(id));
   quiet.note('list', await silent.api.get('/v1/auctions?limit=1'));

@@ -19,7 +19,7 @@ import { HttpCheck } from '#libs/testing/interface/http-check.js';
 import { StreamCheck } from '#libs/testing/interface/stream-check.js';
 import { UNSEEN } from '../documents/unseen.js';
 
-/** `latest` looks back at the latest full run, and writes the examples anew from a tour of this one; else this run is looked at. */
+/** `latest` uses the latest full run, and rewrites the examples from its tour; otherwise this run is checked. */
 const refreshed = process.env.REFRESH_EXAMPLES;
 /** Every spec of its tier has run. */
 const isWhole = process.env.E2E_RUN === 'full';
@@ -58,37 +58,37 @@ if (refreshed !== undefined) {
 }
 
 describe('what the tests have seen', () => {
-  it('of HTTP stands in the OpenAPI document, every status, code, header and field', () => {
+  it('over HTTP is in the OpenAPI document: every status, code, header and field', () => {
     expect([...new Set(httpFaults)]).toEqual([]);
   });
 
-  it('of the stream stands in the AsyncAPI document, every message, field and close code', () => {
+  it('on streams is in the AsyncAPI document: every message, field and close code', () => {
     expect([...new Set(streamFaults)]).toEqual([]);
   });
 });
 
 if (isWhole) {
   describe('every operation', () => {
-    it('has done what it is there for, in either tier', () => {
+    it('has succeeded in one of the tiers', () => {
       const done = httpCheck.parts.filter((part) => /^\w+ 2\d\d$/.test(part));
       expect(done.filter((part) => !httpCheck.shown.has(part))).toEqual([]);
     });
   });
 }
 
-/** Only a run of both tiers can say that nothing has shown something. */
+/** Only a run of both tiers can prove that no test has seen something. */
 if (isFull) {
-  describe('what the documents tell', () => {
+  describe('what the documents describe', () => {
     const shown = new Set([...httpCheck.shown, ...streamCheck.shown]);
     const ofHttp = new Set(httpCheck.parts);
     const parts = [...httpCheck.parts, ...streamCheck.parts.filter((part) => !ofHttp.has(part))];
     const isExcused = (part: string): boolean => UNSEEN.some(({ what }) => matches(what, part));
 
-    it('has been seen by a test, or stands in the list of what no test can see', () => {
+    it('was seen by a test, or is in the list of what no test can see', () => {
       expect(parts.filter((part) => !shown.has(part) && !isExcused(part)).sort()).toEqual([]);
     });
 
-    it('stands in that list only while no test sees it', () => {
+    it('is in that list only while no test sees it', () => {
       const stale = UNSEEN.filter(({ what, byChance = false }) => {
         const meant = parts.filter((part) => matches(what, part));
         return meant.length === 0 || (!byChance && meant.every((part) => shown.has(part)));
@@ -98,7 +98,7 @@ if (isFull) {
   });
 
   describe('the examples', () => {
-    it('have no field that the service does not answer today', () => {
+    it('have no field that the service does not return today', () => {
       const seen = fieldsSeen(http, exchanges);
       const old = readdirSync(EXAMPLES)
         .filter((file) => file !== 'stream.json')
@@ -114,7 +114,7 @@ if (isFull) {
       expect([...new Set(old)]).toEqual([]);
     });
 
-    it('of the stream have no field that it does not tell today', () => {
+    it('of the stream have no field that the service does not send today', () => {
       const known = new Set(frames.flatMap((frame) => ('text' in frame ? jsonFieldsIn(frame.text) : [])));
       const examples = Object.values(read('stream.json') as object);
       const told = examples.flatMap((example) => fieldsIn(JSON.stringify(example)));
@@ -123,7 +123,7 @@ if (isFull) {
   });
 }
 
-/** Tests also say what is no JSON at all. */
+/** Tests also send texts that are not JSON. */
 function jsonFieldsIn(text: string): string[] {
   try {
     return fieldsIn(text);
@@ -132,7 +132,7 @@ function jsonFieldsIn(text: string): string[] {
   }
 }
 
-/** A star stands for anything. */
+/** A star matches anything. */
 function matches(what: string, part: string): boolean {
   const [start = '', ...rest] = what.split('*');
   if (rest.length === 0) return what === part;

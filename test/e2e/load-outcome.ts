@@ -5,7 +5,7 @@ import type { Sent, TradingLoad } from './trading-load.js';
 
 const TOLD = { submit: 'QUOTE_ACCEPTED', revise: 'QUOTE_REVISED', withdraw: 'QUOTE_WITHDRAWN' } as const;
 
-/** Until so many more commands were answered: the next fault hits work of all kinds. */
+/** Waits for this many more answers, so that the next fault hits all kinds of work. */
 export async function moreLoad(load: TradingLoad, answers: number): Promise<void> {
   const before = load.acknowledged.length;
   await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(before + answers), 30_000);
@@ -24,12 +24,12 @@ export async function allOver(sent: readonly Sent[]): Promise<void> {
   }
 }
 
-/** Everything that was sent with what is known of it: each command of unknown fate is repeated with its key. */
+/** All sent commands with their outcome: each one without an answer is repeated with its key. */
 export async function allKnown(load: TradingLoad): Promise<Sent[]> {
   const repeated = load.unknown.map(async (sent): Promise<Sent> => {
     const answer = await eventually(async () => {
       const heard = await sent.by.api.post<AuctionJson & QuoteJson>(sent.path, sent.body, sent.key);
-      // A first call that is still at work says as little of its outcome as an owner that is away.
+      // A first call that is still running says as little of its outcome as an owner that is down.
       if (heard.status >= 500 || heard.status === 429 || heard.text.includes('idempotency_key_in_progress'))
         throw new Error(`${sent.path}: ${heard.status} ${heard.text}`);
       return heard;
@@ -39,7 +39,7 @@ export async function allKnown(load: TradingLoad): Promise<Sent[]> {
   return [...load.sent.filter(({ answer }) => answer !== undefined), ...(await Promise.all(repeated))];
 }
 
-/** What was acknowledged and is not there, or not as it was told. */
+/** Acknowledged commands whose result is missing or different. */
 export async function lostOf(acknowledged: readonly Sent[]): Promise<string[]> {
   const creates = createsOf(acknowledged).map(async ({ by, body, key, answer }) => {
     const again = await by.create(body, key);

@@ -1,10 +1,10 @@
 import type { Trader, TradingFloor } from './trading-floor.js';
 
-/** Who looks at an auction in which others may or may not quote. */
+/** The observer of an auction in which others may or may not quote. */
 export type ObserverRole = 'originator' | 'quoting maker' | 'silent maker';
 export const OBSERVERS: readonly ObserverRole[] = ['originator', 'quoting maker', 'silent maker'];
 
-/** What each could see, with ids and times made the same. */
+/** What each could see, with ids and times normalized. */
 export type Transcripts = Readonly<Record<ObserverRole, readonly string[]>>;
 
 /** What others do between two steps of a script. */
@@ -38,7 +38,7 @@ export async function noise(
   else await fickle.withdraw(active);
 }
 
-/** The same id is the same again, wherever it comes up. */
+/** Gives each id the same short name wherever it appears. */
 export class NormalizedNames {
   private readonly ids = new Map<string, string>();
 

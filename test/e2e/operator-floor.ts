@@ -24,7 +24,7 @@ export interface Action {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A cluster of its own: whoever drains and halts is no neighbour for other suites. */
+/** A separate cluster: drains and halts would disturb other suites. */
 export class OperatorFloor {
   readonly books: ServiceRecords;
   private standing: readonly string[] = [];
@@ -82,7 +82,7 @@ export class OperatorFloor {
     this.standing = this.standing.filter((halt) => halt !== id);
   }
 
-  /** What a test that failed has left standing. */
+  /** Lifts the halts that a failed test has left. */
   async liftAll(): Promise<void> {
     for (const id of this.standing) await this.operator.api.send('DELETE', `/v1/ops/halts/${id}`);
     this.standing = [];
@@ -101,14 +101,14 @@ export class OperatorFloor {
     return mustBe(201, await this.originator.create(body, this.keyTo(shard)));
   }
 
-  /** What a create is told; one that comes about is taken back. */
+  /** The answer to a create; a created auction is cancelled. */
   async creating(body: Fields, key?: string): Promise<string> {
     const answer = await this.originator.create(body, key);
     if (answer.status === 201) mustBe(200, await this.originator.cancel(answer.body.auction_id));
     return verdict(answer);
   }
 
-  /** What a quote is told; one that is accepted is taken back. */
+  /** The answer to a quote; an accepted one is withdrawn. */
   async quoting(maker: Trader, auctionId: string): Promise<string> {
     const answer = await maker.submit(auctionId, { price_atoms: 500_000, quantity_atoms: CONTRACT });
     if (answer.status === 201) mustBe(200, await maker.withdraw(answer.body));

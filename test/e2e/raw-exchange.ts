@@ -3,7 +3,7 @@ import { recordExchange } from '#libs/testing/interface/recorder.js';
 
 const PATIENCE_MS = 4_000;
 
-/** Sends bytes as they are and resolves with all that comes back until the other side closes, or until it has been silent for long. */
+/** Sends raw bytes and resolves with all that comes back until the other side closes, or has long been silent. */
 export function rawAnswer(
   baseUrl: string,
   bytes: string | Buffer,
@@ -27,7 +27,7 @@ export function rawAnswer(
   });
 }
 
-/** The same, kept for the check of the auctions' document against reality. */
+/** The same, recorded for the comparison of the auctions' document with the service. */
 export async function rawExchange(
   baseUrl: string,
   bytes: string | Buffer,
@@ -38,7 +38,7 @@ export async function rawExchange(
   return received;
 }
 
-/** Keeps the first of what was received, as the answer to whatever the bytes may be as a request. */
+/** Records the first answer, for whatever request the bytes may be. */
 export function recordRaw(sent: string, received: string): void {
   const [head = '', ...rest] = received.split('\r\n\r\n');
   const [line = '', ...fields] = head.split('\r\n');

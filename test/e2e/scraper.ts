@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 
-/** Prometheus gives up after five seconds; an answer from memory needs nothing like it. */
+/** Prometheus gives up after five seconds; an answer from memory needs far less. */
 const ANSWERED_WITHIN_MS = 1_000;
 const EVERY_MS = 1_000;
 
-/** What one scrape has shown: values by name and by what the labels say without the instance's. */
+/** The result of one scrape: values by name and labels, without the instance's labels. */
 export type Scrape = ReadonlyMap<string, number>;
 
-/** Reads the figures of processes as Prometheus does. */
+/** Reads the metrics of processes as Prometheus does. */
 export class Scraper {
   constructor(private readonly cluster: RunningCluster) {}
 
-  /** Rejects where the figures are not there within a second. */
+  /** Rejects if the metrics do not arrive within a second. */
   async scrape(process: string): Promise<Scrape> {
     const { metrics_url: url } = this.cluster.process(process);
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) });
@@ -42,7 +42,7 @@ export class Scraper {
   }
 }
 
-/** The values of one series, scrape by scrape; a scrape without it has none. */
+/** The values of one series, scrape by scrape; undefined in a scrape without it. */
 export function valuesOf(scrapes: readonly Scrape[], series: string): (number | undefined)[] {
   return scrapes.map((scrape) => scrape.get(series));
 }

@@ -13,7 +13,7 @@ interface Issued {
 /** A gateway by its number. */
 type Where = { readonly gateway?: number } & StreamOptions;
 
-/** A floor whose people listen, too. Whoever opens a stream here need not close it. */
+/** A floor whose traders open streams. All of them are closed at the end. */
 export class StreamFloor extends TradingFloor {
   private readonly tokens = new Map<string, Promise<string>>();
   private readonly opened: StreamClient[] = [];
@@ -31,7 +31,7 @@ export class StreamFloor extends TradingFloor {
     return known;
   }
 
-  /** Of a session of its own, which can be ended without harm. */
+  /** Of a new session, which may be ended. */
   async newToken(name: string): Promise<string> {
     const body = { email: `${name}@demo.sotto`, password: this.cluster.file.demo.password };
     return mustBe(200, await this.anybody.send<Issued>('POST', '/auth/login', { body })).access_token;
@@ -50,7 +50,7 @@ export class StreamFloor extends TradingFloor {
     return client;
   }
 
-  /** Goes on with what an earlier stream remembers. */
+  /** Resumes an earlier stream. */
   async goesOn(
     name: string,
     earlier: StreamClient,
@@ -73,14 +73,14 @@ export async function streamFloor(): Promise<StreamFloor> {
   return new StreamFloor(await sharedCluster());
 }
 
-/** A floor of its own with heartbeats twice a second, and gateways that soon forget. */
+/** A separate floor with heartbeats twice a second, and gateways that keep little history. */
 export async function quickStreamFloor(): Promise<StreamFloor> {
   const settings = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:8,originators:3' };
   const quick = { STREAM_HEARTBEAT_MS: '500', STREAM_HISTORY_EVENTS: '100' };
   return new StreamFloor(await startCluster({ env: { ...settings, ...quick } }));
 }
 
-/** A key that leads this account's create to that owner: the contract says how. */
+/** A key that leads this account's create to that owner, as the contract defines it. */
 export function keyFor({ accountId }: Trader, shard: number): string {
   for (;;) {
     const key = randomUUID();

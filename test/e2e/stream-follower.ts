@@ -9,20 +9,20 @@ import type { Trader } from './trading-floor.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface Habits {
-  /** Where it goes, in this order, as often as it has to. */
+  /** The gateways that it uses in turn. */
   readonly gateways?: readonly number[];
-  /** What every hello of it asks for. */
+  /** Sent with every hello. */
   readonly hello?: Fields;
 }
 
 const BETWEEN_TRIES_MS = 100;
 
-/** Listens to everything of one account whatever happens: when its stream ends it goes on at the next gateway that takes it. */
+/** Follows everything of one account: when its stream ends, it resumes at the next gateway that accepts it. */
 export class StreamFollower {
   readonly memory = new StreamMemory();
-  /** What the service did that it must not do. */
+  /** Faults of the service. */
   readonly faults: string[] = [];
-  /** Codes of the streams that ended. */
+  /** Close codes of the streams that ended. */
   readonly ends: number[] = [];
   private current: StreamClient | undefined;
   private following: Promise<void> = Promise.resolve();
@@ -41,7 +41,7 @@ export class StreamFollower {
     return this.current;
   }
 
-  /** What the first of its subscriptions was told. */
+  /** The history of its first subscription. */
   get told(): SubscriptionHistory {
     return this.memory.of(this.subscriptions[0] ?? '');
   }
@@ -60,15 +60,15 @@ export class StreamFollower {
     return this;
   }
 
-  /** Resolves when every subscription has heard the end of these timelines, over however many streams. */
+  /** Resolves when every subscription has received the end of these timelines, over any number of streams. */
   async hears(timelines: Timelines, withinMs = 30_000): Promise<void> {
     await eventually(() => {
       const late = this.allTold.filter((told) => !isToldOf(told, timelines));
-      if (late.length > 0) throw new Error(`${this.trader.name} has not heard the end of all of it`);
+      if (late.length > 0) throw new Error(`${this.trader.name} has not received the end of all of it`);
     }, withinMs);
   }
 
-  /** Everything that is wrong with what it was told, seen from the events endpoint. */
+  /** All differences between what it received and the events endpoint. */
   wrongs(timelines: Timelines): string[] {
     return [
       ...this.faults,

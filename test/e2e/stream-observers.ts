@@ -10,7 +10,7 @@ import { auctionBody, CONTRACT, type Trader, untilPast } from './trading-floor.j
 /** Long enough for the whole script on a busy machine. */
 const DURATION_MS = 12_000;
 
-/** Every byte that one observer's streams sent, with ids and times made the same, and of what is encrypted the length. */
+/** Every byte of one observer's streams, with ids and times normalized; of encrypted texts only the length. */
 class Transcript {
   private readonly names = new NormalizedNames();
 
@@ -19,7 +19,7 @@ class Transcript {
   get lines(): string[] {
     return this.clients.flatMap(({ texts }, index) => [
       `stream ${index}`,
-      // What answers a command and what a subscription tells come on ways of their own; in between there is no order to keep.
+      // Replies to commands and events of subscriptions have no order between them.
       ...texts.filter((text) => isOfTheScript(text) && isAnswer(text)).map((text) => this.plain(text)),
       ...texts.filter((text) => isOfTheScript(text) && !isAnswer(text)).map((text) => this.plain(text)),
       `tokens of ${[...new Set(texts.flatMap(tokenLengths))].sort().join()} characters`,
@@ -27,7 +27,7 @@ class Transcript {
   }
 
   private plain(text: string): string {
-    // Which event carries a token is a matter of seconds.
+    // Which event has a token depends on time.
     const tokenless = text.replaceAll(/,"resume_token":"[^"]*"\}$/g, '}');
     return this.names
       .plain(tokenless)
@@ -35,7 +35,7 @@ class Transcript {
   }
 }
 
-/** Heartbeats come with the clock, whatever anybody does. */
+/** Heartbeats depend on time alone. */
 function isOfTheScript(text: string): boolean {
   return (JSON.parse(text) as ServerFrame).type !== 'heartbeat';
 }
@@ -49,7 +49,10 @@ function tokenLengths(text: string): number[] {
   return 'resume_token' in frame ? [frame.resume_token.length] : [];
 }
 
-/** One observer: a stream that hears everything and one that comes later, hears one auction, dies, and goes on elsewhere. */
+/**
+ * One observer: a stream that receives everything, and one that comes later, subscribes to one auction, dies
+ * and resumes elsewhere.
+ */
 class Watch {
   readonly clients: StreamClient[] = [];
 
@@ -77,7 +80,7 @@ class Watch {
     await this.keep(this.floor.goesOn(this.trader.name, second!));
   }
 
-  /** All that has happened so far has been told. */
+  /** Waits until everything so far was sent. */
   async settled(auctionId: string): Promise<void> {
     const timelines = await timelinesOf(this.trader, [auctionId]);
     const last = this.clients.length - 1;
@@ -92,7 +95,7 @@ class Watch {
   }
 }
 
-/** The same script each time; only what happens between its steps differs. */
+/** The same script each time; only the activity between its steps differs. */
 export async function overStreams(
   floor: StreamFloor,
   cast: ObservedAccounts,
@@ -150,7 +153,7 @@ export async function overStreams(
   expect(Date.now()).toBeLessThan(Date.parse(closesAt));
   const toldBefore = [new Transcript(watches[0].clients).lines, new Transcript(watches[1].clients).lines];
 
-  // What has no result to be told stays the same even when it is over, and while others are still being settled.
+  // Views without a result to disclose stay the same even after the end, and while others are being settled.
   await untilPast(closesAt);
   await watches[2].settled(id);
   await watches[2].clients[0]!.until(

@@ -6,13 +6,13 @@ import type { Trader } from './trading-floor.js';
 
 export type Timelines = ReadonlyMap<string, readonly TimelineEntryJson[]>;
 
-/** What the trader's timelines of these auctions say now. */
+/** The present timelines of these auctions, as the trader sees them. */
 export async function timelinesOf(trader: Trader, auctionIds: Iterable<string>): Promise<Timelines> {
   const timelines = [...auctionIds].map(async (id) => [id, await trader.timeline(id)] as const);
   return new Map(await Promise.all(timelines));
 }
 
-/** Resolves when the subscription has heard the last entry of every timeline, in an event or through a later snapshot. */
+/** Resolves when the subscription has received the last entry of every timeline, in an event or by a later snapshot. */
 export async function untilTold(
   client: StreamClient,
   subscriptionId: string,
@@ -23,14 +23,14 @@ export async function untilTold(
   await client.untilIt(holds, `the end of ${timelines.size} timelines`, withinMs);
 }
 
-/** Whether nothing of these timelines is still to come. */
+/** Whether the subscription has received all of these timelines. */
 export function isToldOf(told: SubscriptionHistory, timelines: Timelines): boolean {
   return [...timelines].every(([id, { length }]) => (told.versions.get(id) ?? 0) >= length);
 }
 
 /**
- * What is wrong with what a subscription was told, against what the events endpoint says: each auction's entries must come
- * one by one and equal its timeline, beginning behind the view that a snapshot showed, and to the end.
+ * Differences between a subscription and the events endpoint: each auction's entries must come one by one and
+ * equal its timeline, from the snapshot's view to the end.
  */
 export function faultsIn(told: SubscriptionHistory, timelines: Timelines): string[] {
   const { faults, versions } = followed(told, timelines);
@@ -62,7 +62,7 @@ function followed({ snapshots, events }: SubscriptionHistory, timelines: Timelin
     show(event.seq - 1);
     const version = versions.get(event.auction_id) ?? 0;
     if (event.timeline_seq !== version + 1)
-      faults.push(`${event.auction_id}: entry ${event.timeline_seq} behind ${version}`);
+      faults.push(`${event.auction_id}: entry ${event.timeline_seq} after ${version}`);
     const entry = timelines.get(event.auction_id)?.[event.timeline_seq - 1];
     if (entry !== undefined && asText(event) !== asText(entry))
       faults.push(`${event.auction_id}: ${asText(event)} is in truth ${asText(entry)}`);
@@ -72,7 +72,7 @@ function followed({ snapshots, events }: SubscriptionHistory, timelines: Timelin
   return { versions, faults };
 }
 
-/** A later snapshot holds no auction that has ended meanwhile; that is how its reader learns that it has. */
+/** A later snapshot leaves out auctions that ended meanwhile; this is how its reader learns it. */
 function settleTheEnded(
   versions: Map<string, number>,
   shown: readonly AuctionJson[],

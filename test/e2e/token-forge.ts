@@ -11,8 +11,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Signs whatever it is given with the service's own key, which it takes from the cluster's secrets. A forged signature alone
- * would prove little: every claim must be checked behind a right one too.
+ * Signs any claims with the service's own key from the cluster's secrets. A wrong signature alone would prove
+ * little: every claim must be checked after a right one too.
  */
 export class TokenForge {
   private constructor(

@@ -17,7 +17,7 @@ import type {
 
 /** One contract, in quantity atoms. */
 export const CONTRACT = 1_000_000;
-/** A nanosecond instant has so many digits behind the second. */
+/** A nanosecond instant has nine digits after the second. */
 export const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -36,7 +36,7 @@ export class Trader {
     return this.api.post('/v1/auctions', body, key);
   }
 
-  /** An auction that must come about. */
+  /** An auction that must be created. */
   async opens(body: Fields): Promise<AuctionJson> {
     return mustBe(201, await this.create(body));
   }
@@ -91,7 +91,7 @@ export class Trader {
       .quotes;
   }
 
-  /** The view as soon as its status is one of these. */
+  /** The view once its status is one of these. */
   until(auctionId: string, ...statuses: string[]): Promise<AuctionJson> {
     return eventually(async () => {
       const view = await this.view(auctionId);
@@ -101,7 +101,7 @@ export class Trader {
     });
   }
 
-  /** The answer as soon as it comes from the completed projection. */
+  /** The answer once it comes from the completed projection. */
   untilCompletedRead(auctionId: string): Promise<ApiAnswer<AuctionJson>> {
     return eventually(async () => {
       const answer = await this.get(auctionId);
@@ -112,7 +112,7 @@ export class Trader {
   }
 }
 
-/** Who may come onto the floor, and on what they trade. */
+/** The traders of a test and the contracts that they trade. */
 export class TradingFloor {
   private readonly sessions = new Map<string, Promise<Trader>>();
   readonly anybody: ApiClient;
@@ -132,7 +132,7 @@ export class TradingFloor {
     return Promise.all(names.map((name) => this.trader(name)));
   }
 
-  /** An account that no other spec of the run has, with the means and the rights of the demo. */
+  /** An account that no other spec of the run uses, with the balances and rights of the demo. */
   newTrader(role: TraderRole): Promise<Trader> {
     const taken = path.join(this.cluster.dataDir, 'taken-accounts');
     mkdirSync(taken, { recursive: true });
@@ -157,7 +157,7 @@ export class TradingFloor {
     return user.account_id;
   }
 
-  /** The contracts of a venue in a fixed order; suites take different ones where balances matter. */
+  /** The contracts of a venue in a fixed order; suites use different ones if balances matter. */
   contract(venue: string, index = 0): ClusterContract {
     const found = this.cluster.file.contracts.filter((contract) => contract.venue === venue)[index];
     if (found === undefined) throw new Error(`${venue} has no contract ${index}`);
@@ -185,12 +185,12 @@ export class TradingFloor {
   }
 }
 
-/** The floor on which specs of the shared cluster meet; each brings accounts of its own. */
+/** The floor on the shared cluster; each spec uses its own accounts. */
 export async function sharedFloor(): Promise<TradingFloor> {
   return new TradingFloor(await sharedCluster());
 }
 
-/** A floor of its own with the limits that everybody has and two gateways; it loses its patience with what is not there soon. */
+/** A separate floor with production limits and two gateways, and with short time limits for what is missing. */
 export async function plainFloor(more: Readonly<Record<string, string>> = {}): Promise<TradingFloor> {
   const env = { GATEWAYS: '2', OWNER_TIMEOUT_MS: '1500', PROJECTION_MAX_LAG_MS: '3000', ...more };
   return new TradingFloor(await startCluster({ env }));
@@ -200,7 +200,7 @@ export function routeOf({ venue, contract_id, outcome }: ClusterContract): Field
   return { venue, contract_id, outcome };
 }
 
-/** A plain auction of ten contracts for these makers; every field can be given otherwise, or left out with undefined. */
+/** A plain auction of ten contracts for these makers; every field can be replaced, or left out with undefined. */
 export function auctionBody(
   contract: ClusterContract,
   makers: readonly Trader[],
@@ -216,13 +216,13 @@ export function auctionBody(
   };
 }
 
-/** The body of an answer that has this status; with any other the test is over. */
+/** The body of an answer with this status; any other status fails the test. */
 export function mustBe<Body>(status: number, answer: ApiAnswer<Body>): Body {
   if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${answer.text}`);
   return answer.body;
 }
 
-/** Status and code, which is what tables of refusals compare. */
+/** Status and code, which tables of refusals compare. */
 export function verdict(answer: ApiAnswer<unknown>): string {
   const { error } = (answer.body ?? {}) as { error?: string };
   return error === undefined ? String(answer.status) : `${answer.status} ${error}`;
@@ -238,13 +238,13 @@ export function only(entries: readonly TimelineEntryJson[], kind: string): Timel
   return found[0];
 }
 
-/** Until so many milliseconds after an instant of the service, whose clock is the machine's. */
+/** Waits until this many milliseconds after an instant of the service, whose clock is the machine's. */
 export async function untilPast(instant: string, millis = 0): Promise<void> {
   const wait = Date.parse(instant) + millis - Date.now();
   if (wait > 0) await sleep(wait);
 }
 
-/** Whether it was this caller who took the name: a folder is made once. */
+/** Whether this caller took the name: a folder is made only once. */
 function takes(folder: string): boolean {
   try {
     mkdirSync(folder);

@@ -7,21 +7,21 @@ import { auctionBody, CONTRACT, type Trader, type TradingFloor } from './trading
 type Fields = Readonly<Record<string, unknown>>;
 export type LoadOperation = 'create' | 'submit' | 'revise' | 'withdraw';
 
-/** One command and the last that its caller heard of it. */
+/** One command and its last answer. */
 export interface Sent {
   readonly operation: LoadOperation;
   readonly by: Trader;
   readonly path: string;
   readonly body: Fields;
   readonly key: string;
-  /** Undefined where the call broke off or an owner was out of reach: nobody knows what has become of it. */
+  /** Undefined if the call broke off or an owner was unreachable: the outcome is unknown. */
   readonly answer: ApiAnswer<AuctionJson & QuoteJson> | undefined;
 }
 
 const TERM_MS = { shortest: 1_500, longest: 3_500 };
 const PAUSE_MS = 40;
 
-/** Originators and makers at work, who write down everything that they sent and what they were told. */
+/** Originators and makers at work; all commands and answers are recorded. */
 export class TradingLoad {
   readonly sent: Sent[] = [];
   private readonly work: Promise<void>[] = [];
@@ -40,7 +40,7 @@ export class TradingLoad {
   /** Resolves when the last command has been answered or lost. */
   async stop(): Promise<void> {
     this.going = false;
-    // What is being waited for may still begin further work.
+    // Awaited work may start further work.
     for (let seen = 0; seen < this.work.length;) {
       seen = this.work.length;
       await Promise.all(this.work);

@@ -24,17 +24,17 @@ import { TradingFloor, type Trader } from './trading-floor.js';
 
 jest.setTimeout(60_000);
 
-/** The first release whose data has to open in every later one. */
+/** The first release whose data must open in every later one. */
 const FIRST = '0.3.0';
 
-/** `KEEP_RELEASE=<name>` keeps what a cluster of this code writes, for all later releases. */
+/** `KEEP_RELEASE=<name>` saves the data of a cluster of this code, for all later releases. */
 const { KEEP_RELEASE: making } = process.env;
 
 if (making === undefined) opened();
-else it('keeps what this release writes', () => keepRelease(making), 120_000);
+else it('saves the data of this release', () => keepRelease(making), 120_000);
 
 function opened(): void {
-  it('there is something of every release to hold this one against', () => {
+  it('there is data of every release', () => {
     const released = readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## (\d+\.\d+\.\d+) - \d/gm);
     const names = releases().map(({ name }) => name);
     expect(names.length).toBeGreaterThan(0);
@@ -44,14 +44,14 @@ function opened(): void {
     expect(names).toEqual(expect.arrayContaining(since));
   });
 
-  it('what the next release keeps has an event of every type', () => {
+  it('the saved data of the next release has an event of every type', () => {
     expect(typesIn(journalOfAll())).toEqual(Object.keys(SHAPES).sort());
   });
 
   for (const release of releases())
     describe(`data of ${release.name}`, () => {
-      describe('in its journal of everything', () => isRead(release));
-      describe('with the code of today', () => isOpened(release));
+      describe('its journal with all event types', () => isRead(release));
+      describe('with the present code', () => isOpened(release));
     });
 }
 
@@ -61,7 +61,7 @@ function typesIn(journal: readonly JournalEntry[]): string[] {
 }
 
 function isRead({ journal, states }: KeptRelease): void {
-  it('has a chain that is whole, and no event that is not known', () => {
+  it('has a complete chain, and no unknown event', () => {
     let previousHash = beforeFirst('auction').hash;
     for (const { shard, sequence, epoch, kind, payload, hash } of journal) {
       expect(recordHash({ shard, sequence, epoch, kind, payload, previousHash })).toBe(hash);
@@ -74,7 +74,7 @@ function isRead({ journal, states }: KeptRelease): void {
     const today = statesAfter(journal);
     expect(Object.keys(today).sort()).toEqual(Object.keys(states).sort());
     for (const [id, state] of Object.entries(states)) {
-      // What a later release keeps beside it is its own affair.
+      // Fields that a later release adds are not compared.
       expect(JSON.parse(JSON.stringify(today[id]))).toMatchObject(state as object);
     }
   });
@@ -96,7 +96,7 @@ function isOpened({ backup, secrets, schema, play }: KeptRelease): void {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('lies in tables that its migrations still make: what has run somewhere is never edited', async () => {
+  it('is in tables that its migrations still make: a migration that has run is never edited', async () => {
     const { migrations } = await readManifest(backup);
     const before = await createTestDatabase(allMigrations.filter(({ name }) => migrations.includes(name)));
     expect(await schemaText(before.pool)).toBe(schema);
@@ -109,7 +109,7 @@ function isOpened({ backup, secrets, schema, play }: KeptRelease): void {
     await fresh.drop();
   });
 
-  it('gives the same projections, byte for byte, when they are made again', async () => {
+  it('gives the same projections, byte for byte, when they are rebuilt', async () => {
     const reader = new PostgresJournalReader(database.pool, 'auction');
     const tables = await compareProjection(auctionProjection, {
       pool: database.pool,
@@ -120,13 +120,13 @@ function isOpened({ backup, secrets, schema, play }: KeptRelease): void {
     expect(tables.filter(({ differing }) => differing > 0)).toEqual([]);
   });
 
-  it('has journals by the rules, a ledger that follows from them, and seals of its keys', async () => {
+  it('has valid journals, a ledger that follows from them, and seals of its keys', async () => {
     const env = { DATABASE_URL: database.url, DATA_DIR: folder };
     const { code, output } = await runTool('apps/cli/main.js journal', ['verify'], env);
     expect([code, output]).toEqual([0, expect.stringContaining('SOUND')]);
   });
 
-  describe('under a cluster', () => isTradedOn(play, () => ({ folder, url: database.url })));
+  describe('its cluster', () => isTradedOn(play, () => ({ folder, url: database.url })));
 }
 
 function isTradedOn(
@@ -146,7 +146,7 @@ function isTradedOn(
     await cluster.stop();
   });
 
-  it('shows what was over as it was shown then', async () => {
+  it('shows finished auctions as they were shown then', async () => {
     const originator = await floor.trader('originator-1');
     expect(await originator.view(play.over.auction_id)).toMatchObject({
       status: play.over.status,
@@ -155,16 +155,16 @@ function isTradedOn(
     expect(await originator.timeline(play.over.auction_id)).toEqual(play.over.timeline);
   });
 
-  it('knows the commands of then, and opens nothing twice', async () => {
+  it('knows old commands, and opens nothing twice', async () => {
     const originator = await floor.trader('originator-1');
     const again = await originator.create(play.open.body, play.open.key);
     expect([again.status, again.body.auction_id]).toEqual([200, play.open.auction_id]);
   });
 
-  it('goes on with what is there, or has ended it in its time', async () => {
+  it('goes on with open auctions, or has ended them in time', async () => {
     const [originator, mia] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
     const view = await originator.view(play.open.auction_id);
-    // It was open for a day: later it has closed as soon as its shard had an owner again.
+    // It was open for a day, so later it has closed once its shard had an owner again.
     expect(view.status).toMatch(/^(OPEN|CLOSED|AWARDED|SETTLED|NO_AWARD|EXECUTION_FAILED)$/);
     const [quote] = await mia.myQuotes(play.open.auction_id);
     expect(quote?.quote_id).toBe(play.quote.quote_id);

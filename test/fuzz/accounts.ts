@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 
 export const ORIGINATOR = 'originator-2';
-/** The maker of the quotes that are named, whose stream can be resumed. */
+/** The maker of the existing quotes, with a stream that can be resumed. */
 export const QUOTER = 'maker-1';
 /** A maker without quotes. */
 export const NEWCOMER = 'maker-2';
@@ -12,19 +12,19 @@ const AUDITOR = 'auditor-1';
 /** An account whose sessions may be ended. */
 export const LEAVER = 'originator-1';
 const NAMES = [ORIGINATOR, QUOTER, NEWCOMER, OPERATOR, AUDITOR, 'viewer-1', LEAVER];
-/** Failed logins bar their address for a while, and hostile ones fail. */
+/** Failed logins block their address for a while, and hostile ones fail. */
 const ADDRESS = '127.0.0.2';
 const WITHIN_MS = 10_000;
 const BETWEEN_MS = 50;
 
-/** Operations that need another caller than their path says. */
+/** Operations that need another caller than their path suggests. */
 export const CALLERS: ReadonlyMap<string, string> = new Map([
   ['submitQuote', NEWCOMER],
   ['preflightQuote', NEWCOMER],
   ['logout', LEAVER],
   ['logoutAll', LEAVER],
 ]);
-/** The only account that may do what an operation or message does to what is named. */
+/** The only account that may change the thing that an operation or message names. */
 export const OWNERS: ReadonlyMap<string, string> = new Map([
   ...['reviseQuote', 'withdrawQuote', 'quote.revise', 'quote.withdraw'].map(
     (name) => [name, QUOTER] as const,
@@ -34,12 +34,12 @@ export const OWNERS: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** What an accepted request took away cannot be had again: nothing that follows would mean anything. */
+/** What an accepted request removed cannot be created again, so the rest of the run would mean nothing. */
 export class NotPutBack extends Error {}
 
-/** Demo accounts with good sessions. All honest requests of the run are sent here. */
+/** Demo accounts with valid sessions. All valid requests of the run are sent here. */
 export class Accounts {
-  /** By name. */
+  /** By account name. */
   readonly tokens = new Map<string, string>();
   private readonly client: ApiClient;
 
@@ -68,7 +68,7 @@ export class Accounts {
     return this.client.send<Body>(method, path, { headers, ...(body === undefined ? {} : { body }) });
   }
 
-  /** Until it is accepted: what others have done may take a moment to be over. */
+  /** Repeats the request until it is accepted: effects of others may need a moment to end. */
   async insist<Body>(name: string, method: string, path: string, body: object): Promise<Body> {
     const deadline = performance.now() + WITHIN_MS;
     for (;;) {

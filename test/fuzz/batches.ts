@@ -7,25 +7,25 @@ import type { FuzzTarget } from './target.js';
 import { bytesOf, exchange, type NoAnswer, type WireAnswer } from './wire.js';
 
 export const BATCH = 8;
-/** What is answered with good news and changes nothing. */
+/** Methods whose success changes nothing. */
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const PREFLIGHTS: ReadonlySet<string> = new Set(['preflightAuction', 'preflightQuote']);
 const CREATES: ReadonlySet<string> = new Set(['createAuction', 'preflightAuction']);
-/** After which a session is over. */
+/** Operations after which a session has ended. */
 const LEAVES: ReadonlySet<string> = new Set(['logout', 'logoutAll']);
 const NEXT = /"next_cursor":"([\w-]+)"/;
 const OVER = { tries: 20, everyMs: 100 };
-/** Of one request, whatever its length. */
+/** The longest part shown of one request. */
 const SHOWN = 1_500;
 
 interface Asked extends Drawn {
   readonly port: number;
 }
 
-/** Hostile requests, so many at once. */
+/** Sends hostile requests in batches. */
 export class RequestBatches {
   readonly mutations = new Map<string, number>();
-  /** What was asked last, as it was sent. */
+  /** The latest batch, as it was sent. */
   latest = '';
   private readonly requests: HostileRequests;
   private renewals = 0;
@@ -39,14 +39,14 @@ export class RequestBatches {
     this.requests = new HostileRequests(target, seed);
   }
 
-  /** One batch; what of it is refused with something that is not is asked again. */
+  /** Plays one batch. Refused requests that were sent together with accepted ones are repeated alone. */
   play(): Promise<boolean> {
     const { ports } = this.target;
     const all = Array.from({ length: BATCH }, (_, index): Asked => ({
       ...this.requests.draw(),
       port: ports[index % ports.length] ?? 0,
     }));
-    // While a shard drains, creates are rightly answered that it is away.
+    // While a shard drains, creates may be answered that it is unavailable.
     const drains = all.some(({ operationId }) => operationId === 'drainShard');
     const drawn = all.filter(({ operationId }) => !drains || !CREATES.has(operationId));
     for (const name of drawn.flatMap(({ mutations }) => mutations))
@@ -68,13 +68,13 @@ export class RequestBatches {
     return { isRefused: refused.length === asked.length, refused, how: this.latest };
   }
 
-  /** What leads to the next page of a list is real from then on. */
+  /** The cursor of a list's next page is an existing value from now on. */
   private keepCursor({ operationId }: Asked, answer: WireAnswer | NoAnswer): void {
     const [, cursor] = typeof answer === 'string' ? [] : (NEXT.exec(answer.body) ?? []);
     if (cursor !== undefined) this.target.real.set(`${operationId}.cursor`, [cursor]);
   }
 
-  /** Nothing else is asked any more: what is late or lost now is so by itself. */
+  /** Nothing else is sent meanwhile, so a late or lost answer is the request's own. */
   private async askedAlone(one: Asked, answer: WireAnswer | NoAnswer): Promise<WireAnswer | NoAnswer> {
     const { judge } = this;
     const first = judge.suspicion(one, answer);
@@ -85,7 +85,7 @@ export class RequestBatches {
     return again;
   }
 
-  /** Other requests under way may be let in for a moment. */
+  /** Other requests in progress may still be accepted for a moment. */
   private async mustBeOver(one: Asked): Promise<void> {
     const headers = one.request.headers.filter(([name]) => name === 'Host' || name === 'Authorization');
     const request = { method: 'GET', target: '/v1/me', headers, body: Buffer.alloc(0), isIncomplete: false };
@@ -94,17 +94,17 @@ export class RequestBatches {
       if (typeof answer === 'string' || answer.status >= 400) return;
       await sleep(OVER.everyMs);
     }
-    this.judge.add(`${LET_IN}getMe behind ${one.operationId}`, this.inBytes(one));
+    this.judge.add(`${LET_IN}getMe after ${one.operationId}`, this.inBytes(one));
   }
 
-  /** As sent, but for good tokens, which are named. */
+  /** As sent, except that valid tokens are replaced by their names. */
   private inBytes({ operationId, mutations, request }: Asked): string {
     let text = bytesOf(request).toString('latin1');
     for (const [name, token] of this.target.tokens) text = text.replaceAll(token, `<token of ${name}>`);
     return `${operationId} (${mutations.join(', ')}): ${text.slice(0, SHOWN)}`;
   }
 
-  /** Under a new key, as the old one has its answer. */
+  /** With a new key, because the old one has its answer. */
   private renewed({ request, ...rest }: Asked): Asked {
     this.renewals += 1;
     const [, old = ''] = request.headers.find(([name]) => name === KEY) ?? [];

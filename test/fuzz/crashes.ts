@@ -7,7 +7,10 @@ interface Watched {
   readonly pid: number;
 }
 
-/** Sees that a process has ended, and after what. That ends the run: what follows would tell of the crash alone. */
+/**
+ * Notices that a process has ended, and after which batch. This ends the run: later findings would only reflect
+ * the crash.
+ */
 export class Crashes {
   isOver = false;
   private readonly pids: ReadonlyMap<string, number>;
@@ -19,7 +22,7 @@ export class Crashes {
     this.pids = new Map(cluster.file.processes.map(({ name, pid }) => [name, pid]));
   }
 
-  /** `how` says what was played last. Undefined where that ended the run. */
+  /** `how` describes the latest batch. Undefined if it ended the run. */
   async watch<Result>(play: () => Promise<Result>, how: () => string): Promise<Result | undefined> {
     let result: Result | undefined;
     let fault: unknown;

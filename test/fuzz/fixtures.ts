@@ -21,10 +21,13 @@ const PROTECTION = {
 const POLICIES = [{}, { quote_revision_policy: 'IMPROVE_ONLY' }, { quote_revision_policy: 'FINAL' }];
 const SHARDS = ['0', '1', '2'];
 
-/** What hostile requests name, so that there is something that could be taken away. What an accepted one takes is put back. */
+/**
+ * Things that hostile requests can name, so that there is something to damage. What an accepted request removes
+ * is created again.
+ */
 export class Fixtures {
   readonly auctions: string[] = [];
-  /** One in each auction, in the same order. */
+  /** One for each auction, in the same order. */
   readonly quotes: string[] = [];
   private readonly groups: string[] = [];
   private readonly halts: string[] = [];
@@ -50,7 +53,7 @@ export class Fixtures {
     await this.putBack();
   }
 
-  /** In the order in which it is needed: an account that is halted can put back no quote. */
+  /** In the necessary order: a halted account cannot submit its quote again. */
   async putBack(): Promise<void> {
     const { accounts, groups, halts } = this;
     const shards = await this.list(OPERATOR, '/v1/ops/shards');
@@ -83,7 +86,7 @@ export class Fixtures {
     }
   }
 
-  /** What exists, by the names of the fields that say it. */
+  /** Existing values, by field name. */
   real(): Map<string, readonly unknown[]> {
     const { auctions, quotes, groups, halts, spare, ended } = this;
     const makers = [this.idOf(QUOTER), this.idOf(NEWCOMER)];
@@ -131,7 +134,7 @@ export class Fixtures {
     return this.auctions[this.quotes.indexOf(quote)];
   }
 
-  /** What stands as the service tells it: tables and journals say nothing of what is in force in an owner's memory. */
+  /** What the service shows: tables and journals do not contain what an owner holds only in memory. */
   async shown(): Promise<ReadonlyMap<string, string>> {
     const standing = new Map<string, string>();
     const asked = this.auctions.flatMap((id) =>
@@ -141,7 +144,7 @@ export class Fixtures {
           if (status !== 200) return;
           for (const quote of body.quotes ?? [])
             if (quote.status === 'ACTIVE') standing.set(`${name} ${quote.quote_id}`, JSON.stringify(quote));
-          // A refusal is a line of its story, and changes nothing else.
+          // A refusal adds a line to the timeline, and changes nothing else.
           if (body.status === 'OPEN')
             standing.set(`${name} ${path}`, JSON.stringify({ ...body, view_version: undefined }));
         }),
@@ -162,7 +165,7 @@ export class Fixtures {
     ).auction_id;
   }
 
-  /** Of what is listed the one that is known, or a new one, and nothing else. */
+  /** Keeps exactly one item of a list: the known one, or a new one. */
   private async keepOne(
     known: string[],
     listed: readonly string[],
@@ -186,7 +189,7 @@ export class Fixtures {
     return (await this.accounts.ask<Listed>(name, 'GET', path)).body;
   }
 
-  /** It hits an account that does nothing here. */
+  /** For an account that does nothing here. */
   private halt(): Readonly<Record<'target', string> & Record<string, unknown>> {
     return { scope: 'PRINCIPAL', target: this.idOf('maker-3'), what: ['QUOTE'], reason: 'not in this run' };
   }

@@ -5,12 +5,12 @@ const CALL = ['--seed', '21', '--requests', '2000'];
 const WITHIN_MS = 600_000;
 
 it(
-  'hostile requests and streams change nothing, end nothing, and are answered as documented and in time',
+  'hostile requests and streams change nothing and end nothing, and are answered as documented and in time',
   async () => {
     const { code, output, errors } = await runTool('test/fuzz/main.js', CALL, {});
     process.stdout.write(output);
     expect([code, output.match(/^VIOLATION .*$/gm) ?? [], errors]).toEqual([0, [], '']);
-    // Nearly everything is accepted now and then, or the run would stop at the first check of each operation.
+    // Nearly every operation is accepted now and then; otherwise the run would never get past its first check.
     const [, refused = ''] = /^never more than refused: (.*)$/m.exec(output) ?? [];
     expect(refused.split(', ').length).toBeLessThan(8);
     expect(output).toMatch(/^3\d\d batches and streams held against the state, \d not$/m);

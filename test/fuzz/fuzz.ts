@@ -8,22 +8,22 @@ import { Streams } from './streams.js';
 import type { FuzzTarget } from './target.js';
 
 const STREAMS_EVERY = 4;
-/** A process is so busy that it answers nothing: each further batch would only wait for it. */
+/** After this many, a process answers nothing, and each further batch would only wait. */
 const SILENCES = 24;
 
 export interface Fuzzed {
   readonly requests: number;
   readonly frames: number;
-  /** How many batches and streams were held against the state, and how many could not be. */
+  /** How many batches and streams were compared with the state, and how many could not be. */
   readonly judged: number;
   readonly notJudged: number;
   readonly judge: Judge;
-  /** Operations and messages of which nothing but refusals was seen. */
+  /** Operations and messages that were only ever refused. */
   readonly refusedAlways: readonly string[];
   readonly mutations: ReadonlyMap<string, number>;
 }
 
-/** So many hostile requests, and streams between them. */
+/** Sends this many hostile requests, with streams in between. */
 export async function fuzz(target: FuzzTarget, count: number, seed: number): Promise<Fuzzed> {
   const { cluster, fixtures } = target;
   const judge = new Judge(target.http);
@@ -59,7 +59,7 @@ export async function fuzz(target: FuzzTarget, count: number, seed: number): Pro
   };
 }
 
-/** Of all that the documents know. */
+/** All operations and messages of the documents. */
 function namesIn({ http, stream }: FuzzTarget): readonly string[] {
   const operations = Object.values(http.paths).flatMap((methods) => Object.values(methods));
   const messages = messagesOf(stream, 'receive').map(({ name }) => name);

@@ -7,7 +7,7 @@ const tokens = new Map([
 ]);
 const resume = { token: Buffer.from('sealed').toString('base64url'), owner: 'maker-1' };
 
-it('is known to the letter, in base64 where a stream shows it', () => {
+it('is recognised exactly, and in base64 on a stream', () => {
   const shows = (name: string, value: string): boolean =>
     showsGivenToken({ headers: [[name, value]] }, tokens);
   expect(shows('Authorization', 'Bearer a.b.c')).toBe(true);
@@ -18,7 +18,7 @@ it('is known to the letter, in base64 where a stream shows it', () => {
   ).toBe(true);
 });
 
-it('is granted nothing on what is not its own', () => {
+it("must not be granted on another account's objects", () => {
   const granted = (member: string, said: object, heard: object): string[] => {
     const frame = { form: 'text', bytes: Buffer.from(JSON.stringify(said)) } as const;
     const talk = { said: [frame], heard: [JSON.stringify(heard)], code: undefined, millis: 0 };

@@ -7,10 +7,10 @@ type Tokens = ReadonlyMap<string, string>;
 const SHOWN_IN = /^(authorization|sec-websocket-protocol)$/i;
 const REFRESH = 'auth.refresh';
 
-/** Whether a token that was given out stands somewhere in the request, to the letter. */
+/** Whether the request contains, exactly, a token that was issued. */
 export function showsGivenToken({ headers }: Pick<WireRequest, 'headers'>, tokens: Tokens): boolean {
   const given = new Set(tokens.values());
-  // Over streams a token may be shown in base64.
+  // A stream may show a token in base64.
   const words = headers
     .filter(([name]) => SHOWN_IN.test(name))
     .flatMap(([, value]) => value.split(/[,\s]+|Bearer\./));
@@ -19,7 +19,7 @@ export function showsGivenToken({ headers }: Pick<WireRequest, 'headers'>, token
   );
 }
 
-/** What a member's stream was granted for a token that the account was not given, or on what belongs to another. */
+/** Successes on a member's stream for a token that its account was not given, or for another account's objects. */
 export function grantedWithout(
   { said, heard }: Talk,
   member: string,
@@ -44,7 +44,7 @@ export function grantedWithout(
   const showsOwn = said.some((frame) => isSame(jsonIn(frame.bytes.toString()).resume_token, resume.token));
   return [
     ...(forged.length > 0 ? [`${REFRESH} with a token that its account was not given is granted`] : []),
-    ...foreign.map((frame) => `${typeOf(frame) ?? ''} of somebody else's is granted`),
+    ...foreign.map((frame) => `${typeOf(frame) ?? ''} of another account's is granted`),
     ...(isResumed && !(member === resume.owner && showsOwn)
       ? ['a stream is resumed by a token that is not its own']
       : []),

@@ -7,23 +7,23 @@ import type { Drawn } from './requests.js';
 const SLOW_MS = 1_000;
 const ERROR = /^\{"error":"(\w+)"/;
 const UNAVAILABLE = 503;
-/** Of the edge, before there is a request that could have an operation. */
+/** Answers of the edge to bytes that are not yet a request with an operation. */
 const BEFORE_REQUESTS: ReadonlySet<number> = new Set([400, 408, 413, 417, 431, 501, UNAVAILABLE]);
 
-/** As it is counted. */
+/** The name under which it is counted. */
 export const NO_ANSWER = 'no answer';
 export const SILENT = `a complete request has no answer within ${PATIENCE_MS} ms, and none when it is asked alone`;
 export const HUNG_UP = 'hung up on, and again when asked alone: ';
 export const LET_IN = 'a stranger is let in: ';
 export const UNDOCUMENTED = 'documented codes only: ';
 
-/** What was found wrong, by sorts, so that none of them hides the others. */
+/** Faults by sort, so that none hides the others. */
 export class Judge {
   readonly statuses = new Map<string, number>();
   /** Operations and messages that were not only refused. */
   readonly reached = new Set<string>();
   private readonly sorts = new Sorts();
-  /** By sort, how the first of them came about. */
+  /** How the first fault of each sort happened. */
   private readonly hows = new Map<string, string>();
   private readonly check: HttpCheck;
 
@@ -31,12 +31,12 @@ export class Judge {
     this.check = new HttpCheck(document);
   }
 
-  /** How many sorts there are. */
+  /** The number of sorts. */
   get found(): number {
     return this.sorts.all.length;
   }
 
-  /** For a report: each sort, and how the first of it came about. */
+  /** For a report: each sort, and how its first fault happened. */
   get lines(): string[] {
     return this.sorts.linesWith((example) => this.hows.get(sortOf(example)) ?? '');
   }
@@ -46,7 +46,7 @@ export class Judge {
     if (!this.hows.has(sortOf(what))) this.hows.set(sortOf(what), how);
   }
 
-  /** What is known is not waited for again. */
+  /** A known fault is not waited for again. */
   knows(what: string): boolean {
     return this.sorts.has(what);
   }
@@ -79,24 +79,24 @@ export class Judge {
       body,
     };
     const faults = this.check.faults(exchange);
-    // What cannot be read as a request is answered for no operation.
+    // An answer to bytes that are not a request belongs to no operation.
     const isEarly = BEFORE_REQUESTS.has(status) && faults.length > 0;
     const rest = isEarly ? this.check.faults({ ...exchange, path: '/nowhere' }) : faults;
-    // Whatever became of its path, it is the same operation.
+    // The operation is the same, whatever happened to its path.
     const where = `${request.method} ${request.target.split('?', 1)[0] ?? ''} `;
     for (const fault of rest) this.add(`${UNDOCUMENTED}${operationId} ${fault.replace(where, '')}`, how);
   }
 
-  /** What is a violation when it comes again with nothing else asked. */
+  /** A violation if it happens again while nothing else is sent. */
   suspicion(
     { operationId, request, isWellFormed }: Drawn,
     answer: WireAnswer | NoAnswer,
   ): string | undefined {
-    // What waits for the rest of a request may wait, and what is malformed may be hung up on.
+    // An incomplete request may be waited for, and a malformed one may be disconnected.
     if (request.isIncomplete || answer === 'LEFT') return undefined;
     if (answer === 'SILENCE') return SILENT;
     if (typeof answer === 'string') return isWellFormed ? `${HUNG_UP}${operationId}` : undefined;
-    // In this run nothing is away, so that is no more than an excuse.
+    // Nothing is down in this run, so a 503 is wrong.
     if (answer.status === UNAVAILABLE)
       return `503 though nothing is away, and again when asked alone: ${operationId}`;
     return this.slowness(answer.millis);

@@ -15,7 +15,7 @@ const MOST_SEEDS = 1_000_000;
 const EXIT_USAGE = 64;
 const STAY_MS = 60_000;
 
-/** Undefined for a call that cannot be read. */
+/** Undefined if the arguments are invalid. */
 function readCall(args: readonly string[]): Call | undefined {
   try {
     const options = {
@@ -54,7 +54,7 @@ async function main(args: readonly string[]): Promise<number> {
     return EXIT_USAGE;
   }
   print(`seed ${call.seed}: ${call.requests} hostile requests`);
-  // The launcher of a cluster does not keep the process that started it; this one waits for it on purpose.
+  // The launcher of a cluster does not keep this process running, so the timer does.
   const stay = setInterval(() => undefined, STAY_MS);
   try {
     const target = await openTarget();

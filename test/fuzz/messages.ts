@@ -7,7 +7,7 @@ import type { Frame } from './stream-talk.js';
 import type { FuzzTarget } from './target.js';
 import { forgedToken } from './tokens.js';
 
-/** Bytes that are no frames: reserved bits and opcodes, lengths that lie, control frames that are too long or come in parts. */
+/** Bytes that are not frames: reserved bits and opcodes, wrong lengths, control frames that are too long or fragmented. */
 const RAW = [
   ...['8f00', '83ffff', 'c1850000000068656c6c6f', '81fe00', '8185000000', '89fe0100', '0105aaaa'],
   ...['810568656c6c6f', '88028000'],
@@ -20,7 +20,7 @@ const REFRESH = 'auth.refresh';
 
 type Said = Readonly<Record<string, unknown>>;
 
-/** Draws from the AsyncAPI document what clients say, most of which it does not allow. */
+/** Draws client messages from the AsyncAPI document; most break its rules. */
 export class HostileMessages {
   private readonly messages: readonly StreamMessage[];
   private readonly values: SchemaArbitraries;
@@ -34,7 +34,7 @@ export class HostileMessages {
     this.values = new SchemaArbitraries(target.stream.components.schemas, target.real);
   }
 
-  /** All that one stream of this member says. */
+  /** All frames of one stream of this member. */
   draw(member: string): Frame[] {
     const resumption = fc.oneof(
       fc.constantFrom({}, { resume_token: this.target.resume.token }),
@@ -57,7 +57,7 @@ export class HostileMessages {
     return sampled(stream, this.nextSeed()).map((frame, index) => named(frame, `c${index}`));
   }
 
-  /** The same once more after a greeting that is good: under new keys, as the old ones have their answers. */
+  /** The same frames after a valid greeting, with new keys, because the old ones have their answers. */
   again(frames: readonly Frame[]): Frame[] {
     const keys = fc.sample(fc.uuid(), { seed: this.nextSeed(), numRuns: frames.length });
     const renewed = frames.map(({ form, bytes }, index): Frame => {
@@ -72,7 +72,7 @@ export class HostileMessages {
     return mixed(this.seed, this.drawn);
   }
 
-  /** Good, or wrong in everything but its name, so that the stream goes on and can refuse it. */
+  /** Valid, or wrong anywhere but in its name, so that the stream goes on and can refuse it. */
   private polite(member: string): fc.Arbitrary<Frame> {
     const { schemas } = this.target.stream.components;
     return this.good(member).chain(([{ payload }, said]) => {
@@ -90,7 +90,7 @@ export class HostileMessages {
     });
   }
 
-  /** In anything, so that most of it ends the stream. */
+  /** Wrong anywhere, so that most of them end the stream. */
   private rude(member: string): fc.Arbitrary<Frame> {
     const { schemas } = this.target.stream.components;
     const whole = this.good(member).chain(([{ payload }, said]) => mutatedJson(said, payload, schemas));
@@ -132,7 +132,7 @@ function text(said: object): Frame {
   return { form: 'text', bytes: Buffer.from(JSON.stringify(said)) };
 }
 
-/** Under a name of its own, where it has the one that all are drawn with. */
+/** Replaces the name that all frames are drawn with by its own. */
 function named({ form, bytes }: Frame, name: string): Frame {
   const said = bytes.toString('latin1').replace('"cmd_id":"c"', `"cmd_id":"${name}"`);
   return { form, bytes: Buffer.from(said, 'latin1') };

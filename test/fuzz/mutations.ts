@@ -9,7 +9,7 @@ interface Place {
   readonly shape: JsonShape;
 }
 
-/** JSON that is no valid field anywhere, and numbers at the edges of what atoms, JavaScript and PostgreSQL hold. */
+/** JSON that is invalid in every field, and numbers at the limits of atoms, JavaScript and PostgreSQL. */
 const TOKENS = [
   ...['0', '-0', '-1', '1.0', '1e3', '1E400', '-1e400', '0.1', '1e-7', '00', '+1', '0x10', '1.', '.5', 'NaN'],
   ...['9007199254740991', '9007199254740992', '9223372036854775808', '2147483648', '9'.repeat(400)],
@@ -46,7 +46,7 @@ const STRANGE = ['A', '0', '-', '_', '.', '=', '%', '/', '\u00e9', '~', '+', ' '
 const PIECES = ['x', '0', 'a-', 'a.', 'x:', 'x ', 'x_', 'ab1.', '3f0c8a6e-1b2c-'];
 const ENDS = ['!', '"', '\\', '\u00e9', '/', '\u0007'];
 const LONG = 46;
-/** Made once: fast-check looks through all characters for it. */
+/** Made once: fast-check goes through all characters for it. */
 const ANY_TEXT = fc.string({ unit: 'binary', maxLength: 20 });
 const DEEP = 3_000;
 const HUGE = [
@@ -55,12 +55,12 @@ const HUGE = [
   `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`,
 ];
 
-/** Right up to the last character: a pattern that tries every way to read such a text never ends. */
+/** Valid up to the last character: a pattern that backtracks over such a text never ends. */
 export const WRONG_AT_THE_END: fc.Arbitrary<string> = fc
   .tuple(fc.constantFrom(...PIECES), fc.constantFrom(...ENDS))
   .map(([piece, end]) => `${piece.repeat(LONG).slice(0, LONG)}${end}`);
 
-/** Instead of a text that the schema allows. */
+/** Replaces a text that the schema allows. */
 export function mutatedText(
   good: string,
   { minLength = 1, maxLength = 64 }: JsonShape = {},
@@ -72,7 +72,7 @@ export function mutatedText(
     WRONG_AT_THE_END.map((text) => `${good}${text}`),
     fc.constantFrom(minLength - 1, maxLength, maxLength + 1).map((length) => 'x'.repeat(length)),
     ANY_TEXT,
-    // PostgreSQL cannot even be asked for it.
+    // PostgreSQL cannot store this character.
     { weight: 3, arbitrary: fc.constantFrom('\u0000', `${good}\u0000`, `\u0000${good}`, `${good}\u0000x`) },
     fc.constantFrom(good.toUpperCase(), `${good}${good}`, `${good}x`, good.slice(1), good.slice(0, -1)),
     fc
@@ -84,7 +84,7 @@ export function mutatedText(
   );
 }
 
-/** The same JSON with something else in one place, or JSON no more. */
+/** The same JSON with one change, or no longer JSON. */
 export function mutatedJson(
   good: unknown,
   schema: JsonShape = {},
@@ -108,7 +108,7 @@ export function mutatedJson(
   );
 }
 
-/** Up to four bytes are others. */
+/** Changes up to four bytes. */
 export function mutatedBytes(good: Buffer): fc.Arbitrary<Buffer> {
   const others = fc.array(fc.tuple(fc.nat(Math.max(0, good.length - 1)), fc.nat(255)), {
     minLength: 1,
@@ -128,12 +128,12 @@ function replacement({ value, shape }: Place): fc.Arbitrary<string> {
   );
 }
 
-/** A parameter's text instead of one that the schema allows. */
+/** A parameter's text that differs from one that the schema allows. */
 export function nearValue(value: unknown, schema: JsonShape): fc.Arbitrary<string> {
   return typeof value === 'string' ? mutatedText(value, schema) : near(value, schema);
 }
 
-/** Of the same type, so that rules are asked and not only the shape is. */
+/** Of the same type, so that rules are tested and not only the shape. */
 function near(value: unknown, shape: JsonShape): fc.Arbitrary<string> {
   if (typeof value === 'string') {
     const others = (shape.enum ?? []).map((other) => fc.constant(JSON.stringify(other)));
@@ -153,7 +153,7 @@ function near(value: unknown, shape: JsonShape): fc.Arbitrary<string> {
   return fc.constantFrom('true', 'false');
 }
 
-/** A key is missing, unknown, or there twice. */
+/** A key is missing, unknown or duplicated. */
 function nearObject(fields: readonly (readonly [string, unknown])[]): fc.Arbitrary<string> {
   const texts = fields.map(([name, value]) => `${jsonOf(name)}:${jsonOf(value)}`);
   const without = texts.map((_, left) => texts.filter((__, index) => index !== left));
@@ -190,7 +190,7 @@ function jsonOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** What a text stands for that is JSON in base64, as cursors are. */
+/** The object in a text that is JSON in base64, as cursors are. */
 function openedJson(text: string): object | undefined {
   try {
     const opened: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { WRONG_AT_THE_END } from './mutations.js';
 import { clean, withHeader, without, type WireRequest } from './wire.js';
 
-/** What no document says of a request, because it is said below it. */
+/** Attacks below the level that the documents describe. */
 export type Attack = fc.Arbitrary<(request: WireRequest, token: string) => WireRequest>;
 
-/** Headers that are read before it is known who asks, and how they begin. */
+/** Headers that are read before authentication, and how they begin. */
 const BEGINNINGS = [
   ...['Host: ', 'Content-Type: application/json; charset=', 'Content-Type: ', 'Accept: application/'],
   ...['Authorization: Bearer ', 'If-None-Match: W/"', 'Idempotency-Key: ', 'X-Request-Id: ', 'Expect: '],
@@ -43,7 +43,7 @@ const ENDS_OF_PATHS = [
   `/${'x'.repeat(9_000)}`,
 ];
 const METHODS = ['get', 'TRACE', 'CONNECT', 'BREW', 'G ET', ''];
-/** A caller that is gone has not heard what became of the request, so none of them asks for anything to be done. */
+/** A caller that disconnects does not learn the result, so these requests change nothing. */
 const LEAVING = ['GET', 'GET', 'HEAD', 'OPTIONS', 'CONNECT', 'CONNECT', 'TRACE'];
 const TUNNEL = 'localhost:443';
 
@@ -60,14 +60,14 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
       (request) =>
         withHeader(request, name, `${beginning}${end}`),
   ),
-  // At once, within the answer, or at its first byte. Nothing may come of it.
+  // At once, within the answer, or at its first byte. It must have no effect.
   'reset connection': fc
     .tuple(fc.constantFrom(...LEAVING), fc.constantFrom(-1, -1, 0, 1, 2, 4, 6))
     .map(([method, leavesAfter]) => (request) => {
       const target = method === 'CONNECT' ? TUNNEL : request.target;
       return { ...request, method, target, leavesAfter };
     }),
-  // What lies about its length is right to be waited for.
+  // A server may wait for a request with a wrong length.
   length: headed(LENGTHS.map((length) => ['Content-Length', length])).map((attack) => (request, token) => ({
     ...attack(request, token),
     isIncomplete: true,
@@ -97,10 +97,10 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   }),
   'another method': changed(METHODS.map((method) => ({ method }))),
 };
-/** With many variants each, or with a moment to be hit. */
+/** Attacks with many variants, or with a moment to hit. */
 export const MANY: ReadonlySet<string> = new Set(['end of a header', 'reset connection']);
 
-/** As RFC 6455 asks for them. */
+/** As RFC 6455 requires. */
 export const HANDSHAKE_HEADERS: readonly (readonly [string, string])[] = [
   ['Connection', 'Upgrade'],
   ['Upgrade', 'websocket'],

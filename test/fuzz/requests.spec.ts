@@ -58,7 +58,7 @@ describe('requests of a document', () => {
     expect(sent(7)).not.toBe(sent(8));
   });
 
-  it('are one in six as it has them, with what exists, and shown a token that was given', () => {
+  it('are valid in one of six cases, with existing values and an issued token', () => {
     const plain = drawn(1).filter(({ mutations }) => mutations.length === 0);
     expect(plain).toHaveLength(COUNT / 6);
     for (const { request, isStranger, isWellFormed } of plain) {
@@ -70,20 +70,20 @@ describe('requests of a document', () => {
     );
   });
 
-  it('are mutated in every way there is', () => {
+  it('are mutated in every available way', () => {
     const names = new Set(drawn(1).flatMap(({ mutations }) => mutations));
     expect([...names].sort()).toEqual(
       [...Object.keys(ATTACKS), 'body', 'content', 'header', 'method', 'path', 'query', 'token'].sort(),
     );
   });
 
-  it("are a stranger's where the token is not to the letter", () => {
+  it("are a stranger's if the token differs in any character", () => {
     const forged = drawn(1).filter(({ mutations }) => mutations.join() === 'token');
     expect(forged.filter(({ isStranger }) => isStranger)).toEqual(forged);
   });
 });
 
-it('is wrong in one place: types, bounds, keys, depth, or no JSON any more', () => {
+it('is wrong in one place: type, bounds, keys, depth, or no longer JSON', () => {
   const good = { name: 'Argo', tons: 50 };
   const texts = fc.sample(mutatedJson(good, SCHEMA), { seed: 1, numRuns: 3_000 }).map(String);
   expect(texts.filter((text) => text === JSON.stringify(good)).length).toBeLessThan(texts.length / 10);

@@ -36,9 +36,9 @@ export interface Drawn {
   readonly operationId: string;
   readonly request: WireRequest;
   readonly mutations: readonly string[];
-  /** It shows no token that was given out, or not its owner's, and must be refused. */
+  /** It shows no issued token, or not its owner's, and must be refused. */
   readonly isStranger: boolean;
-  /** It is one request beyond doubt, whatever it says, and is owed an answer. */
+  /** It is certainly one complete request, whatever it contains, and must be answered. */
   readonly isWellFormed: boolean;
 }
 
@@ -50,7 +50,7 @@ interface Described {
   readonly body: JsonSchema | undefined;
 }
 
-/** A request by its parts, each of which the document knows: a parameter as the text of its value, and the JSON of the body. */
+/** The parts of a request: each parameter as text, and the JSON of the body. */
 interface Draft {
   readonly described: Described;
   readonly method: string;
@@ -66,10 +66,10 @@ type Texts = Readonly<Record<string, string | undefined>>;
 type Named = readonly [name: string, text: string];
 type Mutated = readonly [readonly string[], WireRequest];
 
-/** Draws requests from the OpenAPI document, most of which it does not allow. */
+/** Draws requests from the OpenAPI document; most break its rules. */
 export class HostileRequests {
   private readonly all: readonly Described[];
-  /** Those that take something, and so can be wrong in more ways. */
+  /** Operations with parameters or a body, which can be wrong in more ways. */
   private readonly taking: readonly Described[];
   private readonly values: SchemaArbitraries;
   private readonly turns = { plain: 0, any: 0, taking: 0 };
@@ -87,7 +87,7 @@ export class HostileRequests {
     this.taking = [...writing, ...asking, ...asking, ...handshakes, ...handshakes];
   }
 
-  /** Operations come in turn. One request in so many is as the document has it, and is seen to be accepted. */
+  /** Operations come in turn. One request in six is valid, and is seen to be accepted. */
   draw(): Drawn {
     const turn = this.drawn % ROUND;
     this.drawn += 1;
@@ -109,18 +109,18 @@ export class HostileRequests {
     const { operationId, security } = described.operation;
     const owner = OWNERS.get(operationId);
     const isForeign = owner !== undefined && token !== this.target.tokens.get(owner);
-    // What is at another path may be there for everybody.
+    // Another path may be open to everyone.
     const isElsewhere = security.length === 0 || mutations.some((name) => /path|target|method/.test(name));
     const isStranger = !isElsewhere && (isForeign || !showsGivenToken(request, this.target.tokens));
     const isWellFormed = mutations.every((name) => !(name in ATTACKS || name in HANDSHAKE_ATTACKS));
     return { operationId, request, mutations, isStranger, isWellFormed };
   }
 
-  /** Allowed by the document, and mostly sent by an account that may. */
+  /** Valid, and usually sent by an account that may do it. */
   private draft(described: Described): fc.Arbitrary<Draft> {
     const { method, template, operation, parameters, body } = described;
     const { tokens, auctionOf } = this.target;
-    // Who must be another may be no third: a logout would end a session that is needed.
+    // A logout must not end a session that is needed, so it has its own caller.
     const other = CALLERS.get(operation.operationId);
     const own = fc.constant(other ?? callerOf(template));
     const textsIn = (where: Parameter['in']): Record<string, fc.Arbitrary<string>> =>
@@ -166,7 +166,7 @@ export class HostileRequests {
       });
   }
 
-  /** In a place that the document knows, on the wire, or both. */
+  /** Mutates a documented part, the bytes on the wire, or both. */
   private mutated(draft: Draft, plain: Mutated, attacks: number): fc.Arbitrary<Mutated> {
     const inside = this.mutatedInside(draft).map(([name, other]): Mutated => [[name], written(other)]);
     return fc.oneof(
@@ -216,7 +216,7 @@ export class HostileRequests {
     );
   }
 
-  /** One that the document knows, or another, with a value that its schema does not allow. */
+  /** A documented parameter or another one, with a value that its schema does not allow. */
   private parameter(
     { described }: Draft,
     where: Parameter['in'],
@@ -293,26 +293,26 @@ function withKey(body: unknown, key: string): unknown {
     : body;
 }
 
-/** What a header may hold; anything else in one is an attack on the wire. */
+/** Characters allowed in a header; any others are an attack on the wire. */
 function printable(text: string): string {
   return clean(text)
     .replaceAll(/[^ -~]/g, '')
     .trim();
 }
 
-/** Half a character, which no path can hold, becomes the one that stands for what is wrong. */
+/** Half a surrogate pair cannot be in a path, so it becomes the replacement character. */
 function escaped(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** The demo account that the path is there for. */
+/** The demo account that the path is for. */
 function callerOf(template: string): string {
   if (template.startsWith('/v1/ops')) return 'operator-1';
   if (template.startsWith('/v1/audit')) return 'auditor-1';
   return /quotes|protection|stream/.test(template) ? 'maker-1' : 'originator-2';
 }
 
-/** The one value that follows from a seed. */
+/** The value that follows from a seed. */
 export function sampled<Value>(values: fc.Arbitrary<Value>, seed: number): Value {
   const [value] = fc.sample(
     values.map((each) => ({ each })),
@@ -322,7 +322,7 @@ export function sampled<Value>(values: fc.Arbitrary<Value>, seed: number): Value
   return value.each;
 }
 
-/** A seed of its own for each draw. */
+/** Another seed for each draw. */
 export function mixed(seed: number, turn: number): number {
   return Math.imul(Math.imul(seed + 1, 0x9e3779b1) ^ (turn + 1), 0x85ebca6b) | 0;
 }

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import type { JsonSchema } from '#libs/edge/decoding/decode.js';
 
 export type Schemas = Readonly<Record<string, JsonSchema>>;
-/** What exists in the cluster, by field name, or by operation and field name. Lists are read when a value is drawn. */
+/** Existing values in the cluster, by field name, or by operation and field name. Lists are read when a value is drawn. */
 export type RealValues = ReadonlyMap<string, readonly unknown[]>;
 
-/** As much of JSON Schema as the documents use. */
+/** The part of JSON Schema that the documents use. */
 export interface JsonShape {
   readonly $ref?: string;
   readonly const?: unknown;
@@ -24,14 +24,14 @@ export interface JsonShape {
 }
 
 const REAL_TO_ANY = [6, 1] as const;
-/** None of them falls into a run, so time alone changes nothing that is named. */
+/** None of them lies within a run, so time alone changes no fixture. */
 const MOMENTS = ['2020-01-01T00:00:00.000000000Z', '2031-01-01T00:00:00.000000001Z'];
 const PLAIN = '^[a-z]{1,12}$';
-/** Each is made once, as that takes its time. */
+/** Cached, because making one is slow. */
 const TEXTS = new Map<string, fc.Arbitrary<string>>();
 const MOST = { items: 3, number: 1_000_000_000 };
 
-/** Values that a document's schemas allow, mostly made of what exists. */
+/** Values that a document's schemas allow, mostly made of existing ones. */
 export class SchemaArbitraries {
   constructor(
     private readonly schemas: Schemas,
@@ -43,7 +43,7 @@ export class SchemaArbitraries {
     const real = this.real.get(`${scope}.${name}`) ?? this.real.get(name);
     const shape = shapeOf(schema, this.schemas);
     const any = this.allowed(shape, scope, name);
-    // An array and its items go by the same name.
+    // An array and its items have the same name.
     if (real === undefined || (shape.type === 'array') !== Array.isArray(real[0])) return any;
     const [often, seldom] = name === 'body' ? [1, 1] : REAL_TO_ANY;
     const existing = fc.noBias(fc.nat(9_999)).map((at) => real[at % real.length]);

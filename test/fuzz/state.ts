@@ -1,7 +1,10 @@
 import pg from 'pg';
 import type { Fixtures } from './fixtures.js';
 
-/** What must stay as it is when everything is refused. Audited reads, failed logins and operators' orders are put on record as they should. */
+/**
+ * Tables that must not change if everything is refused. Audited reads, failed logins and operators' commands
+ * may be recorded.
+ */
 const KEPT = Object.entries({
   risk: ['reserved'],
   custody: ['balances', 'transactions', 'entries', 'openings', 'settlements', 'limits'],
@@ -11,7 +14,7 @@ const KEPT = Object.entries({
   ],
   identity: ['users', 'enrolments', 'sessions', 'revocations', 'signing_keys'],
 }).flatMap(([schema, names]) => names.map((name) => `${schema}.${name}`));
-/** It is renewed all the time, and says the same. */
+/** Renewed all the time with the same content. */
 const EVIDENCE = `select 'evidence ' || concat_ws(' ', account_id, venue, resource, asset, amount) as line from risk.evidence`;
 const TABLES = `
   select md5(string_agg(line, '|' order by line)) as digest from (
@@ -21,9 +24,9 @@ const HEADS = `select coalesce(max(sequence), 0) as head from generate_series(0,
 
 export interface State {
   readonly tables: string;
-  /** Of each shard the last record. */
+  /** The last record of each shard. */
   readonly heads: readonly number[];
-  /** What the service tells of what stands. */
+  /** What the service shows. */
   readonly shown: ReadonlyMap<string, string>;
 }
 
@@ -33,7 +36,7 @@ export interface Event {
   readonly data?: { readonly by?: string; readonly quote_id?: string };
 }
 
-/** The service's own tables and journals, read past it, and what it tells of them. */
+/** The tables and journals, read directly, and what the service shows. */
 export class ServiceState {
   private readonly pool: pg.Pool;
 
@@ -52,7 +55,7 @@ export class ServiceState {
     return { tables: rows[0]?.digest ?? '', heads: heads.rows.map(({ head }) => Number(head)), shown };
   }
 
-  /** What the journals hold after that. */
+  /** The journals' events after that state. */
   async eventsSince({ heads }: State): Promise<readonly Event[]> {
     const { rows } = await this.pool.query<{ readonly payload: string }>(
       `select payload from journal.records join unnest($1::bigint[]) with ordinality as seen (head, place) on family = 'auction' and shard = place - 1

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Event, State } from './state.js';
 import { Stillness, type StillnessRun } from './stillness.js';
 
-/** A state that words can change: `good` is accepted, `evil` is refused and changes something. */
+/** A state that words can change: `good` is accepted; `evil` is refused and still changes something. */
 class SampleState {
   tables = 0;
   readonly journal: Event[] = [];
@@ -31,7 +31,7 @@ class SampleState {
   };
 }
 
-describe('what is refused', () => {
+describe('refused requests', () => {
   let sample: SampleState;
   beforeEach(() => {
     sample = new SampleState();
@@ -42,7 +42,7 @@ describe('what is refused', () => {
       return Promise.resolve({ isRefused: true, refused: [], how: '' });
     });
 
-  it('may change nothing, and is played again alone where something else is accepted', async () => {
+  it('may change nothing, and are played again alone if others were accepted', async () => {
     expect(await sample.stillness.hold(['bad', 'worse'], sample.play)).toBe(true);
     expect(await sample.stillness.hold(['good', 'bad'], sample.play)).toBe(true);
     expect(sample.found).toEqual([]);
@@ -52,13 +52,13 @@ describe('what is refused', () => {
     expect(sample.putBackTimes).toBe(2);
   });
 
-  it('is not judged where something of it is accepted each time', async () => {
+  it('are not judged if some are accepted each time', async () => {
     const moody = (words: readonly string[]): Promise<StillnessRun<string>> =>
       Promise.resolve({ isRefused: false, refused: words.slice(1), how: '' });
     expect(await sample.stillness.hold(['good', 'bad', 'bad', 'bad'], moody)).toBe(false);
   });
 
-  it('may leave refusals in the journal, and what comes with time', async () => {
+  it('may add refusals to the journal, and events due by time', async () => {
     await refuse(() => sample.journal.push({ type: 'QUOTE_REJECTED' }));
     await refuse(() => sample.journal.push({ type: 'AUCTION_CLOSED', auction_id: 'other' }));
     expect(sample.found).toEqual([]);
@@ -72,7 +72,7 @@ describe('what is refused', () => {
     ]);
   });
 
-  it('may not be in force where anyone is told of it', async () => {
+  it('may not change what the service shows', async () => {
     sample.shown = new Map([['a quote', '5']]);
     await refuse(() => (sample.shown = new Map([['a quote', '4']])));
     expect(sample.found).toEqual(['what stands is told otherwise although all was refused: 5 4']);

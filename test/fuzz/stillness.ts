@@ -3,18 +3,18 @@ import type { Fixtures } from './fixtures.js';
 import type { Judge } from './judge.js';
 import type { ServiceState, Event, State } from './state.js';
 
-/** What an accepted command sets in motion is over by then. */
+/** The effects of an accepted command have ended after this time. */
 const AFTER_EFFECTS_MS = 200;
 const LOOKS = 25;
-/** So often what was refused is played anew without what was accepted. */
+/** How often refused requests are played again without accepted ones. */
 const TRIES = 3;
-/** What comes with time. Nothing that is due within a run happens to fixtures. */
+/** Events due by time. None of them is due for fixtures within a run. */
 const OF_TIME = /^(QUOTE_EXPIRED|AUCTION_(CLOSED|AWARDED|NOT_AWARDED|COMPLETED)|EXECUTION_\w+)$/;
 
 export interface StillnessRun<Thing> {
-  /** Whether nothing of it may have changed anything. */
+  /** Whether nothing in it may have changed anything. */
   readonly isRefused: boolean;
-  /** What of it was refused for certain. */
+  /** The requests that were certainly refused. */
   readonly refused: readonly Thing[];
   readonly how: string;
 }
@@ -22,8 +22,8 @@ export interface StillnessRun<Thing> {
 type Play<Thing> = (things: readonly Thing[]) => Promise<StillnessRun<Thing>>;
 
 /**
- * Compares the state before and after what is played. What only reads or is refused must have left it as it was, so where something else was
- * accepted with it, it is played again without that.
+ * Compares the state before and after a batch. Reads and refused requests must leave it unchanged; a batch with
+ * accepted requests is played again without these.
  */
 export class Stillness {
   private last: State | undefined;
@@ -35,7 +35,7 @@ export class Stillness {
     private readonly afterEffectsMs = AFTER_EFFECTS_MS,
   ) {}
 
-  /** Whether all that was refused was held against the state; not so where it is accepted each time it is played again. */
+  /** Whether all refused requests were compared with the state; false if some are accepted each time. */
   async hold<Thing>(things: readonly Thing[], play: Play<Thing>): Promise<boolean> {
     let rest = things;
     for (let tries = 1; tries <= TRIES; tries += 1) {
@@ -54,7 +54,7 @@ export class Stillness {
     return played;
   }
 
-  /** Undefined where something has moved that may. */
+  /** Undefined if an allowed change has happened. */
   private async unchanged(before: State, how: string): Promise<State | undefined> {
     const after = await this.books.look();
     const events = await this.books.eventsSince(before);
@@ -73,7 +73,7 @@ export class Stillness {
     return after;
   }
 
-  /** With time, or because a stream is gone. */
+  /** Due by time, or because a stream has ended. */
   private comesOfItself({ type, auction_id: auction = '', data = {} }: Event): boolean {
     const { auctions, quotes } = this.fixtures;
     if (data.by === 'DISCONNECT') return true;
@@ -82,7 +82,7 @@ export class Stillness {
     return OF_TIME.test(type) && !isFixture;
   }
 
-  /** As soon as two looks see the same. */
+  /** Returns once two reads agree. */
   private async atRest(): Promise<State> {
     let one = await this.books.look();
     for (let looks = 1; ; looks += 1) {

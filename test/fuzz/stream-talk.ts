@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 
-/** What is said: a message, or bytes that are not even a frame. */
+/** A message, or bytes that are not even a frame. */
 export interface Frame {
   readonly form: 'text' | 'binary' | 'raw';
   readonly bytes: Buffer;
@@ -10,24 +10,24 @@ export interface Frame {
 export interface Talk {
   readonly said: readonly Frame[];
   readonly heard: readonly string[];
-  /** With which it was closed; undefined where it goes on. */
+  /** The close code; undefined if the stream goes on. */
   readonly code: number | undefined;
-  /** Until the last word was answered or the stream was over. */
+  /** Until the last frame was answered or the stream ended. */
   readonly millis: number;
 }
 
 const LAST = 'last';
 const HANDSHAKE_WITHIN_MS = 5_000;
 const PATIENCE_MS = 3_000;
-/** A frame that was never finished keeps the rest waiting, and with it the answer. */
+/** An unfinished frame blocks the following ones, and with them the answer. */
 const PATIENCE_WITH_RAW_MS = 250;
 const BETWEEN_MS = 3;
-/** What prints, of whatever script. */
+/** Printable characters of any script. */
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
 const CMD_ID = /"cmd_id":("(?:[^"\\]|\\.)*")/;
 const CHANGING = /^(auction\.cancel|quote\.(submit|revise|withdraw|withdraw_all))$/;
 
-/** One stream from its handshake until it has answered its last word or has ended; undefined where it is not let in. */
+/** One stream from its handshake until its last frame is answered or it ends; undefined if the handshake is refused. */
 export async function talk(
   url: string,
   token: string,
@@ -67,7 +67,7 @@ export async function talk(
   return told;
 }
 
-/** What of it was refused, and whether nothing of it may have changed anything. */
+/** What was refused, and whether nothing in it may have changed anything. */
 export function refusalsIn({ said, heard, code }: Talk): {
   readonly refused: Frame[];
   readonly isRefused: boolean;
@@ -79,7 +79,7 @@ export function refusalsIn({ said, heard, code }: Talk): {
   const isDone = replies.some(
     ({ type, cmd_id: id }) => type === 'ack' && types.get(id) !== 'quote.preflight',
   );
-  // Where the stream has ended, an answer may have been on its way.
+  // If the stream has ended, an answer may have been lost.
   const hasLost = said.some((frame) => CHANGING.test(typeOf(frame) ?? '') && !answered.has(replyTo(frame)));
   return {
     refused: said.filter((frame) => rejected.has(replyTo(frame))),
@@ -87,7 +87,7 @@ export function refusalsIn({ said, heard, code }: Talk): {
   };
 }
 
-/** What has a name to be answered by and was not, although the stream went on. */
+/** Frames with a request id that got no answer although the stream went on. */
 export function muteIn({ said, heard, code }: Pick<Talk, 'said' | 'heard' | 'code'>): Frame[] {
   if (code !== undefined || said.some(({ form }) => form === 'raw')) return [];
   const replies = new Set(heard.map((text) => jsonIn(text).cmd_id));
@@ -97,19 +97,19 @@ export function muteIn({ said, heard, code }: Pick<Talk, 'said' | 'heard' | 'cod
   });
 }
 
-/** Types of what was answered otherwise than by a refusal. */
+/** Types of messages that got an answer other than a refusal. */
 export function reachedIn({ said, heard }: Pick<Talk, 'said' | 'heard'>): readonly string[] {
   const good = heard.map(jsonIn).filter(({ type }) => type !== 'reject');
   const names = new Set(good.flatMap(({ cmd_id: id }) => (typeof id === 'string' ? id : [])));
   return said.flatMap((frame) => (names.has(replyTo(frame) ?? '') ? (typeOf(frame) ?? []) : []));
 }
 
-/** As far as it can be read, whole or not. */
+/** The type, if it can be read, even from an incomplete frame. */
 export function typeOf({ bytes }: Frame): string | undefined {
   return /"type":"([\w.]+)"/.exec(bytes.toString())?.[1];
 }
 
-/** Nothing for what is no object. */
+/** Empty if it is not an object. */
 export function jsonIn(text: string): Readonly<Record<string, unknown>> {
   try {
     const said: unknown = JSON.parse(text);

@@ -10,19 +10,19 @@ import { muteIn, reachedIn, refusalsIn, talk, typeOf, type Frame, type Talk } fr
 import type { FuzzTarget } from './target.js';
 import { PATIENCE_MS } from './wire.js';
 
-/** The service away, or at fault: in this run nothing is. */
+/** Close codes of outages and errors, which do not occur in this run. */
 const OF_OUTAGES: ReadonlySet<number> = new Set([1011, 4503]);
-/** A stream is closed with it that is cut off without a word. */
+/** The code of a stream that ended without a close frame. */
 const CUT_OFF = 1006;
 const REPLIES_WITHIN_MS = 1_000;
 const MUTE = `a stream goes on without an answer within ${PATIENCE_MS} ms, and when it is said alone: `;
 const SHOWN = { frame: 300, stream: 1_500 };
 
-/** Streams that do not keep to the protocol. */
+/** Streams that break the protocol. */
 export class Streams {
-  /** So many were said. */
+  /** The number of frames sent. */
   frames = 0;
-  /** What was said last. */
+  /** The latest stream, as it was sent. */
   latest = 'stream';
   private readonly messages: HostileMessages;
   private played = 0;
@@ -37,10 +37,10 @@ export class Streams {
     this.messages = new HostileMessages(target, seed);
   }
 
-  /** One stream; what of it is refused with something that is not is said again. */
+  /** Plays one stream. Refused frames that were sent together with accepted ones are sent again. */
   play(): Promise<boolean> {
     const { target, messages } = this;
-    // A session that is ended now and then is none to speak with.
+    // This account's session may end at any time, so its token is not used.
     const names = [...target.tokens.keys()].filter((name) => name !== LEAVER);
     this.played += 1;
     const seed = mixed(~this.seed, this.played);
@@ -81,17 +81,17 @@ export class Streams {
     return { ...refusalsIn(told), isRefused: false, how };
   }
 
-  /** What is a violation when it comes again with all patience. */
+  /** A violation if it happens again with full patience. */
   private suspicion(told: Talk): string | undefined {
     const { code, said, millis } = told;
-    // Everything that was said was at least a frame.
+    // All that was sent were at least frames.
     if (code === CUT_OFF && said.every(({ form }) => form !== 'raw')) return `${HUNG_UP}stream`;
     const [mute] = muteIn(told);
     if (mute !== undefined) return `${MUTE}${typeOf(mute) ?? ''}`;
     return this.judge.slowness(millis);
   }
 
-  /** However it was spoken to, it goes on or ends; and what it has said is as documented. */
+  /** Whatever it was sent, the stream goes on or ends, and its messages are as documented. */
   private note({ heard, code }: Talk, how: string): void {
     const { judge } = this;
     judge.count(code === undefined ? 'stream goes on' : `stream closed ${code}`);

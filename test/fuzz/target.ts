@@ -5,7 +5,7 @@ import { StreamClient } from '#libs/client/stream-client.js';
 import { Accounts, QUOTER } from './accounts.js';
 import { Fixtures } from './fixtures.js';
 
-/** No limit of how often stands in the way of a run. */
+/** No rate limit may interfere with a run. */
 const SETTINGS = { LIMITS_FACTOR: '100', GATEWAYS: '2' };
 
 export interface FuzzTarget {
@@ -13,7 +13,7 @@ export interface FuzzTarget {
   readonly ports: readonly number[];
   readonly http: OpenApi;
   readonly stream: AsyncApi;
-  /** Of good sessions, by account. */
+  /** Tokens of valid sessions, by account. */
   readonly tokens: ReadonlyMap<string, string>;
   readonly real: Map<string, readonly unknown[]>;
   readonly auctionOf: (quote: string) => string | undefined;

@@ -19,7 +19,7 @@ const HEADERS: readonly Claims[] = [
   { jwk: { kty: 'oct', k: 'AAAA' }, jku: 'http://127.0.0.1:1/', crit: ['exp'] },
 ];
 
-/** A bearer token that nobody was given: close to a good one, or nothing of the kind. */
+/** A bearer token that was never issued: close to a valid one, or nothing like it. */
 export function forgedToken(good: string): fc.Arbitrary<string> {
   const [header = '', claims = '', signature = ''] = good.split('.');
   const changed = fc.constantFrom(...CLAIMS).map((change) => changedPart(claims, change));

@@ -29,6 +29,6 @@ it.each<[string, string, unknown]>([
   else expect(told).toMatchObject(expected as object);
 });
 
-it('silence is told apart', async () => {
+it('a missing answer is distinguished by its cause', async () => {
   expect(await answered(() => undefined)).toBe('SILENCE');
 });

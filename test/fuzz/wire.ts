@@ -1,16 +1,16 @@
 import { connect } from 'node:net';
 
-/** A request as bytes, whether it is one or not. */
+/** A request as bytes, valid or not. */
 export interface WireRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer;
-  /** It may say that it is longer than it is: a server that waits for the rest is right to. */
+  /** It may claim to be longer than it is; a server may wait for the rest. */
   readonly isIncomplete: boolean;
-  /** Only so many bytes are sent. */
+  /** Only this many bytes are sent. */
   readonly sent?: number;
-  /** The connection is reset after so many milliseconds; below 0 at the first byte that comes back. */
+  /** The connection is reset after this many milliseconds; below 0, at the first byte of the answer. */
   readonly leavesAfter?: number;
 }
 
@@ -21,10 +21,10 @@ export interface WireAnswer {
   readonly millis: number;
 }
 
-/** The other end hung up before its answer, or within it; there was none in time; or the caller did not stay for it. */
+/** The server closed the connection before or within its answer; there was none in time; or the caller left. */
 export type NoAnswer = 'CLOSED' | 'CUT OFF' | 'SILENCE' | 'LEFT';
 
-/** Long enough for whatever is not lost. */
+/** Long enough for any answer that is not lost. */
 export const PATIENCE_MS = 5_000;
 const INCOMPLETE_MS = 400;
 
@@ -47,7 +47,7 @@ export function clean(text: string): string {
   return text.replaceAll(/[\r\n]/g, '');
 }
 
-/** Sends a request on a connection of its own. */
+/** Sends a request on its own connection. */
 export function exchange(port: number, request: WireRequest): Promise<WireAnswer | NoAnswer> {
   const { method, isIncomplete, leavesAfter } = request;
   return new Promise((resolve) => {
@@ -81,7 +81,7 @@ export function exchange(port: number, request: WireRequest): Promise<WireAnswer
   });
 }
 
-/** Nothing else says where it ends. */
+/** Only the end of the connection ends such an answer. */
 function endsWithConnection(received: Buffer): boolean {
   const end = received.indexOf('\r\n\r\n');
   return end >= 0 && !/^(?:content-length|transfer-encoding):/im.test(received.toString('latin1', 0, end));
@@ -106,7 +106,7 @@ function answerIn(received: Buffer, millis: number): WireAnswer {
     const colon = field.indexOf(':');
     headers[field.slice(0, colon).toLowerCase()] = field.slice(colon + 1).trim();
   }
-  // What follows is the answer to what the server took for a second request.
+  // What follows answers bytes that the server took for a second request.
   const length = headers['content-length'];
   const body = received.subarray(end + 4, length === undefined ? undefined : end + 4 + Number(length));
   const isChunked = headers['transfer-encoding'] === 'chunked';

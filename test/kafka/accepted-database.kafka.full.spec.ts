@@ -17,7 +17,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
   const accept = (...args: readonly string[]): Promise<ToolRun> =>
     place.run('journal', place.fresh, 'accept-restored', ...args);
 
-  /** Money that came in since the backup, of which no journal knows. */
+  /** Money deposited since the backup, which no journal has. */
   const paysIn = async (given: LostDatabase, dataDir: string): Promise<void> => {
     const what =
       '--account originator-1@demo.sotto --venue venue_a --amount-atoms 5000000 --reference wire-7';
@@ -25,7 +25,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
     expect([code, errors, output]).toEqual([0, errors, expect.stringContaining('entered now')]);
   };
 
-  /** What everybody has, what admission is told of it, and what is set aside. */
+  /** All balances, the evidence for admission, and the reservations. */
   const booksOf = async (cluster: OwnedCluster): Promise<unknown> => {
     const books = new ServiceRecords(cluster);
     try {
@@ -52,7 +52,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
   beforeAll(async () => {
     place = await LostDatabase.after(kafka(), async (floor, given) => {
       await paysIn(given, given.lost.dataDir);
-      // Tokens that were bought since the backup are sold again: the second settlement rests on the first.
+      // Tokens bought since the backup are sold again: the second settlement needs the first.
       await settle(floor, 'BUY');
       await settle(floor, 'SELL');
       const [originator, maker] = await tradersOn(floor);
@@ -69,7 +69,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
     await place.dispose();
   });
 
-  it('is told what a restored backup lacks, and nothing is changed by asking', async () => {
+  it('reports what a restored backup lacks, and changes nothing', async () => {
     for (let asked = 1; asked <= 2; asked += 1) {
       const { code, output, errors } = await accept();
       expect([code, errors, output]).toEqual([
@@ -86,7 +86,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
     expect([code, errors]).toEqual([78, expect.stringContaining('npm run journal -- accept-restored')]);
   });
 
-  it('comes back with its ledger to the atom, and is traded on', async () => {
+  it('restores the ledger to the atom, and trading goes on', async () => {
     await paysIn(place, place.fresh);
     const accepted = await accept('--confirm', '--output', 'json');
     expect([accepted.code, accepted.errors]).toEqual([0, accepted.errors]);
@@ -112,7 +112,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
     expect([code, errors]).toEqual([69, expect.stringContaining('stop the cluster first')]);
   });
 
-  it('is like any other from then on', async () => {
+  it('is a normal cluster from then on', async () => {
     await found?.stop();
     const { code, output } = await accept('--confirm');
     expect([code, output]).toEqual([0, expect.stringContaining('nothing to do')]);
@@ -120,7 +120,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
     expect([verdict.code, verdict.output]).toEqual([0, expect.stringContaining('SOUND')]);
   });
 
-  it('is not written to by the cluster that was believed lost, which says why', async () => {
+  it('is not written by the old cluster if that comes back, which says why', async () => {
     const { code, errors, output } = await place.startOn(place.lost.dataDir);
     expect([code, errors + output]).toEqual([
       65,

@@ -24,7 +24,7 @@ export function topicsAt(
 const readers: KafkaJournalReader[] = [];
 afterAll(() => Promise.all(readers.splice(0).map((reader) => reader.close())));
 
-/** It is closed when the file is done: brokers that others use too would keep its connections open. */
+/** Closed at the end of the file: shared brokers would keep its connections open. */
 export function readerAt(kafka: TestKafka): KafkaJournalReader {
   const topics = topicsAt(kafka);
   const reader = new KafkaJournalReader({
@@ -46,7 +46,7 @@ export function journalAt(kafka: TestKafka, address: Partial<KafkaAddress> = {})
     },
     clock,
     opener: 'test',
-    // A proxy that loses something is to be found out soon.
+    // A proxy that loses bytes must be noticed soon.
     ...(address.socketFactory === undefined ? {} : { appendWithinMillis: 500 }),
   });
 }
@@ -62,17 +62,17 @@ export async function withAdmin<T>({ addresses }: TestKafka, work: (admin: Admin
   }
 }
 
-/** Also what retention does, if it is let. */
+/** The same as retention does, if it is enabled. */
 export async function deleteBefore(kafka: TestKafka, shard: number, offset: number): Promise<void> {
   const topic = topicsAt(kafka).nameOf(shard);
   await withAdmin(kafka, async (admin) => {
-    // Only topics that it has asked for before are known to it.
+    // The client knows only topics that it has asked for.
     await admin.fetchTopicOffsets(topic);
     await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(offset) }] });
   });
 }
 
-/** The broker that leads the shard's topic just now. */
+/** The broker that leads the shard's topic now. */
 export async function leaderOf(
   kafka: TestKafka,
   shard: number,
@@ -86,7 +86,7 @@ export async function leaderOf(
   });
 }
 
-/** What is not named goes back to the brokers' defaults, so all of it is named. */
+/** Settings that are left out go back to the brokers' defaults, so all are named. */
 export async function alter(
   kafka: TestKafka,
   shard: number,
@@ -110,7 +110,7 @@ export async function alter(
       resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries }],
     });
   });
-  // The broker hears of it a moment later than the controller.
+  // The broker learns it a moment later than the controller.
   await eventually(async () => {
     const described = await withAdmin(kafka, (admin) =>
       admin.describeConfigs({

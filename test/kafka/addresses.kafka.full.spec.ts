@@ -6,7 +6,7 @@ import { journalAt, topicsAt } from './access.js';
 
 jest.setTimeout(60_000);
 
-describeWithKafka('brokers that are named by an address of IPv6', { anyBrokers: true }, (kafka) => {
+describeWithKafka('brokers with IPv6 addresses', { anyBrokers: true }, (kafka) => {
   let relay: Server;
 
   beforeAll(async () => {

@@ -15,7 +15,7 @@ jest.setTimeout(120_000);
 const SHARD = 0;
 const clock = new SystemClock();
 
-describeWithKafka('brokers of another Kafka that are named among the right ones', {}, (kafka) => {
+describeWithKafka('brokers of another Kafka among the right ones', {}, (kafka) => {
   describeWithKafka('with the same topics', {}, (other) => {
     let journals: KeptJournals;
     beforeEach(async () => {
@@ -29,7 +29,7 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
         { prefix: journals.prefix, family: 'auction' },
         clock,
       );
-    /** Byte for byte what stands in the right one. */
+    /** Byte for byte the content of the right one. */
     const copyThere = async (): Promise<void> => {
       const log = await strangeTopics().prepare(SHARD);
       const messages = await journals.content(SHARD);
@@ -49,7 +49,7 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
     const strangeFirst = () => settings(...other().addresses, ...kafka().addresses);
     const strangeAlone = () => settings(...other().addresses);
 
-    it('are left as if they were not there, and told of once', async () => {
+    it('are ignored, and reported once', async () => {
       await journals.write('"a"');
       await copyThere();
       const told: string[] = [];
@@ -65,7 +65,7 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
       ]);
     });
 
-    it('are no place to read from, nor to begin in, where they are named alone', async () => {
+    it('are refused for reading, and for a first start, if they are the only ones', async () => {
       await journals.write('"a"');
       await copyThere();
       const store = await journals.store({ settings: strangeAlone() });
@@ -80,7 +80,7 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
       }
     });
 
-    it('are not so many brokers as are named: a first start says how many there are and are named', async () => {
+    it('are fewer brokers than addresses: a first start reports both numbers', async () => {
       const brokers = [...kafka().addresses, '127.0.0.1:1'];
       const topics = new KafkajsTopics(
         { brokers, clientId: 'test' },
@@ -98,7 +98,7 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
       expect(await journals.topics.exists(SHARD)).toBe(false);
     });
 
-    it('are not counted among those that could take a copy, wherever they stand', async () => {
+    it('do not count as brokers that could take a copy, whatever their position in the list', async () => {
       for (const brokers of [
         [...kafka().addresses, ...other().addresses],
         [...other().addresses, ...kafka().addresses],
@@ -116,8 +116,8 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
       }
     });
 
-    // The last: the right broker is gone afterwards.
-    it('get nothing from a writer that has begun, once the right ones are gone', async () => {
+    // Last, because the right broker is gone afterwards.
+    it('get nothing from a running writer after the right ones are gone', async () => {
       const addresses = [...kafka().addresses, ...other().addresses];
       const topics = new KafkajsTopics(
         { brokers: addresses, clientId: 'test' },

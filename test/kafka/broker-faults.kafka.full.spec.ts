@@ -29,7 +29,7 @@ describeWithKafka('a broker', {}, (kafka) => {
   };
   const broker = () => kafka().own!.brokers[0]!;
 
-  it('that answers nobody for ten seconds ends nobody, and loses nothing', async () => {
+  it('that stops answering for ten seconds ends no process, and loses nothing', async () => {
     const writer = start(1);
     const reader = readerAt(kafka());
     await writer.untilWritten(100);
@@ -45,7 +45,7 @@ describeWithKafka('a broker', {}, (kafka) => {
     await reader.close();
   });
 
-  it('that is killed and started again ends nobody, and loses nothing', async () => {
+  it('that is killed and restarted ends no process, and loses nothing', async () => {
     const writer = start(3);
     const reader = readerAt(kafka());
     await writer.untilWritten(100);
@@ -61,7 +61,7 @@ describeWithKafka('a broker', {}, (kafka) => {
     await reader.close();
   });
 
-  it('takes the greatest batch that the journal admits', async () => {
+  it('accepts the largest batch of the journal', async () => {
     const writer = await journalAt(kafka()).open(4);
     const many = Array<string>(MAX_BATCH_RECORDS).fill('x'.repeat(MAX_BATCH_BYTES / MAX_BATCH_RECORDS - 1));
     await writer.append(many);
@@ -69,7 +69,7 @@ describeWithKafka('a broker', {}, (kafka) => {
     await writer.close();
   });
 
-  it('that takes no batch of such a size refuses it once and for all: nothing of it is there', async () => {
+  it('that does not accept a batch of this size refuses it for good, and stores nothing of it', async () => {
     const writer = await journalAt(kafka()).open(5);
     await writer.append(['"small"']);
     await alter(kafka(), 5, { 'max.message.bytes': '1000' });
@@ -101,7 +101,7 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
     await (await journalAt(kafka()).open(1)).close();
   });
 
-  it("takes an append whatever the owner's clock says, unless it is set to look at that", async () => {
+  it("accepts an append whatever the owner's clock says, unless configured to check it", async () => {
     const twoHours = 7_200_000_000_000n;
     const hasty: Clock = {
       epochNanos: () => clock.epochNanos() + twoHours,
@@ -128,9 +128,9 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
   });
 
   it.each([
-    ['some of whose messages', 7, 5],
-    ['all of whose messages', 8, -1],
-  ])('%s are deleted while it is written to has nobody answered any more', async (_, shard, before) => {
+    ['first messages', 7, 5],
+    ['messages', 8, -1],
+  ])('whose %s are deleted while they are written acknowledges nothing more', async (_, shard, before) => {
     const writer = await journalAt(kafka()).open(shard);
     const reader = readerAt(kafka());
     const written: string[] = [];
@@ -146,7 +146,7 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
     await deleteBefore(kafka(), shard, before);
     const { length } = written;
     await end;
-    // What was on its way while the answer to the deletion was.
+    // Messages in flight while the deletion was answered.
     expect(written.length - length).toBeLessThan(20);
     expect(writer.health()).toMatchObject({ ok: false });
     await writer.close();
@@ -156,7 +156,7 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
     });
   });
 
-  it('that somebody deletes under its readers is an outage to them, not an empty journal', async () => {
+  it('that is deleted under its readers is an outage to them, not an empty journal', async () => {
     const writer = await journalAt(kafka()).open(4);
     await writer.append(['"a"']);
     await writer.close();

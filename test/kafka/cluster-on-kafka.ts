@@ -5,7 +5,7 @@ import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.j
 import type { TestKafka } from '#libs/testing/kafka/test-kafka.js';
 import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 
-/** A whole cluster whose journals are in Kafka, and what is to be seen of it from outside. */
+/** A whole cluster whose journals are in Kafka, seen from outside. */
 export class ClusterOnKafka {
   private constructor(
     readonly settings: Readonly<Record<string, string>>,

@@ -7,8 +7,8 @@ jest.setTimeout(60_000);
 
 const SHARD = 1;
 
-describeWithKafka('a topic whose brokers have compressed a batch', { anyBrokers: true }, (kafka) => {
-  it('is not opened, and the refusal names the setting; what comes before the batch is shown', async () => {
+describeWithKafka('a topic with a batch that its brokers compressed', { anyBrokers: true }, (kafka) => {
+  it('is not opened, and the error names the setting; what comes before the batch is shown', async () => {
     const writer = await journalAt(kafka()).open(SHARD);
     await writer.append(['"plain"']);
     await alter(kafka(), SHARD, { 'compression.type': 'gzip' });

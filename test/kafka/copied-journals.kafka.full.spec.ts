@@ -11,17 +11,17 @@ jest.setTimeout(120_000);
 const KEY = Buffer.alloc(32, 7);
 const SHARDS = [0, 1, 2];
 const SHARD = 1;
-/** Behind an epoch record and an event: the last record of an append of two, which has its seal. The one before has none. */
+/** After an epoch record and an event: the last record of an append of two, which has its seal. The one before has none. */
 const SEALED = 3;
 const UNSEALED = 2;
-/** Behind it stands the epoch record of the move. */
+/** The move's epoch record comes after it. */
 const LAST_EVENT = 4;
 const FALSE_SEAL = Buffer.alloc(32, 9);
 const ALL_RECORDS = 'select * from journal.records order by shard, sequence';
 const IS_CORRUPT = `journal: journal of shard ${SHARD} is corrupt at sequence`;
 const THERE = 'in the target, the record is there already,';
 
-/** What is wrong with one record of the copy, in which of them, and how it is told. */
+/** What is wrong, with which record, its seal, and how the tools report it. */
 const DIFFERENCES: readonly [string, number, Buffer | undefined, string, string][] = [
   [
     'has lost a seal',
@@ -62,7 +62,7 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
   ];
   const lose = (before: number): Promise<void> =>
     deleteBefore({ ...kafka(), prefix: journals.prefix }, SHARD, before);
-  /** The copy is half of it, and its records are as they were. */
+  /** Half a copy, with unchanged records. */
   const sealTopic = async (sequence: number, seal: Buffer | undefined): Promise<void> => {
     const messages = (await journals.content(SHARD)).slice(0, SEALED);
     const changed = ({ offset, value }: LogMessage): LogMessage => ({ offset, value, seal });
@@ -92,7 +92,7 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
   });
   afterEach(() => journals.dispose());
 
-  it('goes on with the sound half of a copy, and comes to one that verify finds SOUND', async () => {
+  it('completes a sound half of a copy, and verify then finds it SOUND', async () => {
     await sealRow(SEALED, (await journals.content(SHARD))[SEALED - 1]!.seal);
     const { code, output } = await copy('kafka', 'postgres');
     expect([code, output]).toEqual([0, expect.stringContaining(`${SEALED} of them already there`)]);
@@ -137,7 +137,7 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
     },
   );
 
-  it('says in which of both a copy is damaged, and which record of the journal is', async () => {
+  it('says which of two journals has a damaged record, and which record it is', async () => {
     const { pool } = journals.database;
     await pool.query(`update journal.records set payload = '"x"' where shard = $1 and sequence = 2`, [SHARD]);
     const hash = 'its hash is not that of its content and of the record before';
@@ -156,7 +156,7 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
     });
   });
 
-  it('names a topic that is gone, writes nothing, and makes none in its place', async () => {
+  it('names a missing topic, writes nothing, and does not create it', async () => {
     const rows = async (): Promise<unknown[]> =>
       (await journals.database.pool.query<Record<string, unknown>>(ALL_RECORDS)).rows;
     const before = await rows();
@@ -180,7 +180,7 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
     ['some', 2, 2],
     ['all', -1, 5],
   ])(
-    'names a topic that has lost %s of its first messages, as the journal and as the copy',
+    'names a topic that has lost %s of its first messages, as the source and as the copy',
     async (_, before, lost) => {
       await lose(before);
       const said = (gone: number): string =>

@@ -17,11 +17,11 @@ jest.setTimeout(240_000);
 
 const DAMAGED = 1;
 const OTHERS = [0, 2];
-/** The owner's own record, which is the second of its shard, and stands in the second batch. */
+/** The owner's own record: the second of its shard, in the second batch. */
 const SEQUENCE = 2;
 const SAID = `journal of shard ${DAMAGED} is corrupt at sequence ${SEQUENCE}: offset ${SEQUENCE - 1} of its topic cannot be read`;
 
-/** Flips a bit of the head of a topic's last batch, where its broker has it on its disk; once more, and it is as it was. */
+/** Flips a bit in the header of a topic's last batch, on its broker's disk; a second call restores it. */
 async function flip(kafka: TestKafka, shard: number, byte: number): Promise<void> {
   const folder = kafka.own!.brokers[0]!.place.folder;
   const topic = `${topicsAt(kafka).nameOf(shard)}-0`;
@@ -37,7 +37,7 @@ async function flip(kafka: TestKafka, shard: number, byte: number): Promise<void
   }
 }
 
-describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka) => {
+describeWithKafka("a cluster with a flipped bit on a broker's disk", {}, (kafka) => {
   let site: ClusterOnKafka;
   let cluster: OwnedCluster;
   const tool = (...args: string[]): Promise<ToolRun> => site.journal(...args);
@@ -71,9 +71,9 @@ describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka)
     for (const shard of OTHERS) expect(lines.filter((line) => line.shard === shard)).not.toEqual([]);
   });
 
-  it('has an owner that ends with 65 and says why, and a projector that does not take it for a broker that is away', async () => {
+  it('has an owner that ends with 65 and says why, and a projector that does not report an unreachable broker', async () => {
     const told = new RegExp(`"exit_code":65,.*"msg":"${SAID}`);
-    // It looks every half second whether its last record still stands where it was written.
+    // Every half second it checks that its last record is still where it was written.
     await eventually(() => expect(logOf(`owner-${DAMAGED}`)).toMatch(told), 60_000);
     cluster.kill('projector');
     await eventually(
@@ -83,7 +83,7 @@ describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka)
     await eventually(() => expect(logOf('projector')).toContain(SAID), 60_000);
   });
 
-  it('projects what happens in the other shards, by a projector that begins now', async () => {
+  it('projects events of the other shards, with a projector that starts now', async () => {
     const floor = new TradingFloor(cluster);
     const [originator, mia] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
     const body = auctionBody(floor.contract('venue_a'), [mia]);
@@ -108,7 +108,7 @@ describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka)
       socket.on('error', () => undefined);
     });
 
-  it('has a gateway that begins again, takes commands for the other shards, and shows no stream of which it cannot know all', async () => {
+  it('has a gateway that restarts, takes commands for the other shards, and opens no stream that would be incomplete', async () => {
     await restart('gateway-0');
     expect(logOf('gateway-0')).toContain(SAID);
     const floor = new StreamFloor(cluster);
@@ -121,7 +121,7 @@ describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka)
     floor.close();
   });
 
-  it('goes on when its log is brought back', async () => {
+  it('goes on when its log is restored', async () => {
     await flip(kafka(), DAMAGED, BATCH.length);
     await eventually(
       async () => expect(await readiness(`owner-${DAMAGED}`)).toEqual({ status: 'ready' }),

@@ -9,8 +9,8 @@ jest.setTimeout(180_000);
 
 const SHARD = 1;
 
-/** With the brokers' own settings: only after some seconds do they notice that one of them is gone. */
-describeWithKafka('a start on brokers of which one has just been killed', { brokers: 3 }, (kafka) => {
+/** With the brokers' default settings they notice only after seconds that one of them is gone. */
+describeWithKafka('a start just after one of the brokers was killed', { brokers: 3 }, (kafka) => {
   let journals: KeptJournals;
   beforeAll(async () => {
     journals = await KeptJournals.begin(kafka(), [SHARD]);
@@ -29,7 +29,7 @@ describeWithKafka('a start on brokers of which one has just been killed', { brok
     return leader;
   };
 
-  it('waits until another leads, and says so once', async () => {
+  it('waits for a new leader, and says so once', async () => {
     const killed = await killLeader();
     const told: string[] = [];
     const store = await journals.store({ tell: (line) => told.push(line) });
@@ -39,7 +39,7 @@ describeWithKafka('a start on brokers of which one has just been killed', { brok
     await kafka().own!.untilUsable();
   });
 
-  it('waits as an owner, too', async () => {
+  it('also waits in an owner', async () => {
     const killed = await killLeader();
     const writer = await journals.owner(SHARD);
     await writer.append(['"b"']);
@@ -50,7 +50,7 @@ describeWithKafka('a start on brokers of which one has just been killed', { brok
     await kafka().own!.untilUsable();
   });
 
-  it('ends at once where none can be reached', async () => {
+  it('ends at once if no broker can be reached', async () => {
     const { brokers } = kafka().own!;
     for (const broker of brokers) broker.signal('SIGKILL');
     await Promise.all(brokers.map((broker) => broker.gone()));

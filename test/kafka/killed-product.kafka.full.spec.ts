@@ -49,7 +49,7 @@ describeWithKafka('the product under kills', { anyBrokers: true }, (kafka) => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  it('fills an auction that is told over HTTP and on a stream, with nothing in journal.records', async () => {
+  it('fills an auction that is visible over HTTP and on a stream, with nothing in journal.records', async () => {
     const [originator, maker] = [originators[0]!, makers[0]!];
     const client = await floor.listen('load-maker-1');
     const subscription = await client.subscribe();
@@ -69,7 +69,7 @@ describeWithKafka('the product under kills', { anyBrokers: true }, (kafka) => {
     first = id;
   });
 
-  it('keeps all that it acknowledged when its processes are killed under load, and their heirs read it back', async () => {
+  it('keeps all acknowledged commands when its processes are killed under load, and their successors read them back', async () => {
     const load = new TradingLoad(floor, originators, makers);
     load.start();
     for (const victim of VICTIMS) {
@@ -98,7 +98,7 @@ describeWithKafka('the product under kills', { anyBrokers: true }, (kafka) => {
     expect([code, output]).toEqual([0, output]);
   });
 
-  it('is not sound with an award on its ledger that no journal in Kafka knows, while it trades', async () => {
+  it('is reported while it trades if its ledger has an award that no journal has', async () => {
     const award = '0a000000-0000-8000-8000-000000000000';
     await books.rows(
       `insert into custody.settlements (award_id, outcome, reason, recorded_at) values ('${award}', 'FAILED', 'x', now())`,
@@ -111,12 +111,12 @@ describeWithKafka('the product under kills', { anyBrokers: true }, (kafka) => {
     expect([code, output]).toEqual([1, expect.stringContaining(said)]);
   });
 
-  it('does not have its journals moved under its feet', async () => {
+  it('does not allow its journals to be moved while it runs', async () => {
     const { code, errors } = await run('journal', 'copy', '--from', 'kafka', '--to', 'postgres');
     expect([code, errors]).toEqual([69, expect.stringContaining('stop the cluster first')]);
   });
 
-  it('is stopped, moved to PostgreSQL and trades there on the same books; moved back, both are alike', async () => {
+  it('is stopped, moved to PostgreSQL and trades there with the same balances; moved back, both are alike', async () => {
     const story = await originators[0]!.timeline(first);
     floor.close();
     await cluster.stop();
@@ -153,7 +153,7 @@ describeWithKafka('the product under kills', { anyBrokers: true }, (kafka) => {
   });
 });
 
-/** What broke off, once more with its key: the first answer if there was one. */
+/** Repeats unanswered commands with their keys: the first answer, if there was one. */
 async function repeated(unknown: readonly Sent[]): Promise<Sent[]> {
   const all = unknown.map(async (sent): Promise<Sent[]> => {
     const answer = await eventually(async () => {
@@ -167,7 +167,7 @@ async function repeated(unknown: readonly Sent[]): Promise<Sent[]> {
   return (await Promise.all(all)).flat();
 }
 
-/** The auction is over and says what its originator was told; every quote that was accepted stands in its maker's timeline, once. */
+/** The auction is over, as its originator was told, and every accepted quote is in its maker's timeline once. */
 async function expectKept(create: Sent, known: readonly Sent[], makers: readonly Trader[]): Promise<void> {
   const { auction_id: id, audience } = create.answer!.body;
   const again = await create.by.api.post<AuctionJson>(create.path, create.body, create.key);

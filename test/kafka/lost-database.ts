@@ -10,18 +10,21 @@ import { auctionBody, TradingFloor, type Trader } from '../e2e/trading-floor.js'
 
 const CONTRACTS = 10;
 
-/** A cluster on Kafka that traded, was backed up, traded on and then lost its database; its keys are in a data folder that has none yet. */
+/**
+ * A cluster on Kafka that traded, was backed up, traded on and then lost its database; its keys are in a new
+ * data folder.
+ */
 export class LostDatabase {
   private constructor(
     private readonly kafka: TestKafka,
     private readonly folder: string,
     /** The data folder that the backup is restored to. */
     readonly fresh: string,
-    /** Its data folder is still there when it has stopped. */
+    /** Its data folder stays after it has stopped. */
     readonly lost: OwnedCluster,
   ) {}
 
-  /** `since` is what happens behind the backup, before the database is lost. */
+  /** `since` happens after the backup, before the database is lost. */
   static async after(
     kafka: TestKafka,
     since: (floor: TradingFloor, lost: LostDatabase) => Promise<void>,

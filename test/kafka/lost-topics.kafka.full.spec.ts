@@ -19,7 +19,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
   const tool = (...args: string[]): Promise<ToolRun> => site.journal(...args);
   const logOf = (name: string): string => site.logOf(name);
   const readiness = (name: string): Promise<unknown> => site.readiness(name);
-  /** A start that is refused: its exit code, and all that the operator sees of a reason. */
+  /** A start that is refused: its exit code, and the text of its reason. */
   const refusal = async (env: Readonly<Record<string, string>>): Promise<[number | null, string[]]> => {
     const PORT = String(await pickPortRange(1));
     const { code, errors, output } = await runTool('apps/launcher/main.js', [], {
@@ -36,7 +36,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
   }, 200_000);
   afterAll(() => site.end());
 
-  it('are whole, though its database has seen more in one, goes on as the runbook says', async () => {
+  it("are intact, but one lacks records that its database has seen, starts after the runbook's steps", async () => {
     const database = new pg.Client({ connectionString: cluster.file.database_url });
     await database.connect();
     const runbook = readFileSync('docs/operate/kafka.md', 'utf8');
@@ -62,7 +62,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
         'at another offset than this database has seen',
       ],
       ['delete from journal.witness where shard = 1', 'has never seen a record'],
-      // All that its login can make speak for a lost topic.
+      // Everything that its login can do to a lost topic.
       [
         `update journal.witness set sequence = sequence + 100, log_offset = log_offset + 100, hash = sha256('x') where shard = 1;
          insert into journal.snapshots (family, shard, sequence, hash, format_version, body)
@@ -84,7 +84,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
     expect((await tool('verify')).output).toContain('SOUND');
   });
 
-  it('lose one while it runs says so, and does not make it anew', async () => {
+  it('lose one while it runs says so, and does not create it again', async () => {
     await topicsAt(kafka()).remove(1);
     await eventually(async () => {
       expect(await readiness('projector')).toEqual({ status: 'journal_unreadable' });
@@ -109,7 +109,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
     expect(await topicsAt(kafka()).exists(1)).toBe(false);
   });
 
-  it('has lost its first messages while it runs ends its owner, which says so, and no other', async () => {
+  it('lose their first messages while it runs ends only the owner concerned, which says so', async () => {
     const other = cluster.process('owner-0').pid;
     await deleteBefore(kafka(), 2, 1);
     await eventually(() => {
@@ -123,7 +123,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
     await cluster.stop();
   });
 
-  it('are gone is not started, and its journals are not begun anew', async () => {
+  it('are gone is not started, and no new journals are created', async () => {
     for (const shard of [0, 2]) await topicsAt(kafka()).remove(shard);
     const [code, lines] = await refusal(site.settings);
     expect([code, lines]).toEqual([
@@ -142,7 +142,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
     expect([whole.code, whole.output]).toEqual([1, gone]);
   });
 
-  it('are not asked for, or asked for by a slip, is not started on PostgreSQL', async () => {
+  it('are not configured, or only by a typing error, is not started on PostgreSQL', async () => {
     expect(await refusal({})).toEqual([78, [expect.stringContaining('the journals are in Kafka')]]);
     expect(await refusal({ KAFKA_BROKERS: '' })).toEqual([
       78,

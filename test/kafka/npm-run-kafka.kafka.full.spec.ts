@@ -53,7 +53,7 @@ class Run {
     return new Run(spawn('npm', ['run', 'kafka', '--', ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
-  /** As npm starts it, with nobody left of those who did; says its number. */
+  /** Starts it as npm does, then ends its parents. Prints its pid. */
   static orphan(...args: readonly string[]): Run {
     const line = 'npm_lifecycle_event=kafka setsid "$0" dist/apps/cli/main.js kafka "$@" & echo $!';
     return new Run(
@@ -61,12 +61,12 @@ class Run {
     );
   }
 
-  /** Of the brokers, by number. */
+  /** Pids of the brokers. */
   pids(): number[] {
     return [...this.output.matchAll(BROKER)].map(([, pid]) => Number(pid));
   }
 
-  /** All that would have to be there for a broker to run: the tool and its brokers. */
+  /** Until the tool and its brokers are gone. */
   async untilGone(pids: readonly number[]): Promise<void> {
     await eventually(() => expect(pids.filter(isAlive)).toEqual([]), GONE_WITHIN_MS);
   }
@@ -109,7 +109,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('starts a broker that can be used, stops it with nothing left, and finds its data again', async () => {
+  it('starts a usable broker, stops it without leftovers, and finds its data again', async () => {
     const first = Run.start('--folder', folder);
     const port = await first.port();
     const topics = new KafkajsTopics(
@@ -146,7 +146,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     ]);
   });
 
-  it('makes one cluster of two starts in one new folder, and says so to the second', async () => {
+  it('makes one cluster of two starts in the same new folder, and says so to the second', async () => {
     const place = path.join(folder, 'twice');
     const starts = [Run.start('--folder', place), Run.start('--folder', place)];
     const second = await Promise.race(starts.map((start) => start.code.then(() => start)));
@@ -159,7 +159,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect(await first?.stop()).toBe(0);
   });
 
-  it('says by which signal somebody has ended a broker', async () => {
+  it('names the signal that ended a broker', async () => {
     const run = Run.start('--folder', path.join(folder, 'asked'));
     await run.ready();
     for (const pid of run.pids()) process.kill(pid, 'SIGTERM');
@@ -181,7 +181,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect(run.output).toContain('stopping');
   });
 
-  it('ends with an npm that has gone before it could look who that was', async () => {
+  it('ends with an npm that has gone before it could find its parent', async () => {
     const place = path.join(folder, 'orphan');
     const run = Run.orphan('--folder', place);
     await eventually(() => expect(run.output).toMatch(/^\d+$/m));
@@ -194,7 +194,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect(await next.stop()).toBe(0);
   });
 
-  it('leaves no broker behind when it is killed itself', async () => {
+  it('leaves no broker running when it is killed itself', async () => {
     const run = Run.start('--folder', path.join(folder, 'killed'));
     await run.port();
     const brokers = run.pids();
@@ -203,7 +203,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     await run.untilGone(brokers);
   });
 
-  it('goes on with two of three brokers, and starts the third again', async () => {
+  it('goes on with two of three brokers, and restarts the third', async () => {
     const run = Run.start('--folder', path.join(folder, 'three'), '--brokers', '3');
     await run.ready();
     const [first = 0, ...others] = run.pids();
@@ -223,10 +223,10 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     await run.untilGone([...others, again]);
   });
 
-  it('keeps its data where it is told, whatever letters that path is made of, and finds them again', async () => {
+  it('keeps its data in the given folder, whatever characters its path has, and finds them again', async () => {
     const odd = path.join(folder, 'odd');
     const named = path.join(odd, 'Zo\u00eb \u6771, a\\b=#');
-    // As from cron: Java then takes every name for ASCII.
+    // As from cron: Java then treats every name as ASCII.
     const start = (): Run => Run.inWorldOf({ PATH: process.env.PATH, LC_ALL: 'C' }, '--folder', named);
     const ids: string[] = [];
     for (let times = 0; times < 2; times += 1) {
@@ -245,7 +245,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
   it.each([
     ['half of what was written', '{"clusterId":"AAAAAAAAAAAAAAAAAAAAAA","por'],
     ['something else', '{"clusterId":"x","ports":[]}'],
-  ])('says which file is damaged that holds %s', async (name, text) => {
+  ])('names the damaged file if it holds %s', async (name, text) => {
     const damaged = path.join(folder, `damaged ${name}`);
     mkdirSync(damaged);
     writeFileSync(path.join(damaged, 'cluster.json'), text);
@@ -255,7 +255,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect(said).toEqual([expect.stringContaining(`${damaged}/cluster.json is damaged: `)]);
   });
 
-  it('makes up no other cluster where that file is gone and the data are there', async () => {
+  it('makes no new cluster if that file is gone and the data exist', async () => {
     const bereft = path.join(folder, 'bereft');
     mkdirSync(path.join(bereft, 'broker-1/data'), { recursive: true });
     writeFileSync(path.join(bereft, 'broker-1/data/meta.properties'), 'cluster.id=AAAAAAAAAAAAAAAAAAAAAA');
@@ -265,7 +265,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect(readdirSync(bereft)).toEqual(['broker-1']);
   });
 
-  it('does not take the folder of the project for one without a name', async () => {
+  it('does not use the project folder instead of a folder without a name', async () => {
     const run = Run.start('--folder', '');
     expect([await run.code, run.output]).toEqual([64, expect.stringContaining('--folder must not be empty')]);
   });
@@ -273,7 +273,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
   it.each([
     ['takes no folders', '/proc/sotto', 'its parent takes no folders'],
     ['is a link to nowhere', 'link', 'it is not a folder, but a link to nowhere'],
-  ])('says in one line that its place %s', async (_, place, reason) => {
+  ])('reports in one line that its folder %s', async (_, place, reason) => {
     if (place === 'link') symlinkSync(path.join(folder, 'gone'), path.join(folder, place));
     const run = Run.start('--folder', path.resolve(folder, place));
     expect(await run.code).toBe(69);
@@ -281,7 +281,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect(said).toEqual([expect.stringContaining(`: ${reason}`)]);
   });
 
-  it('takes one broker or three', async () => {
+  it('accepts one broker or three', async () => {
     const two = Run.start('--brokers', '2');
     expect([await two.code, two.output]).toEqual([64, expect.stringContaining('must be 1 or 3')]);
   });

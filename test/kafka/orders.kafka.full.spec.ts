@@ -46,7 +46,7 @@ describeWithKafka('order execution with its journals in Kafka', { anyBrokers: tr
     }
   };
 
-  it('orders that rested when their cells were killed are filled and cancelled afterwards, each once', async () => {
+  it('open orders whose cells were killed are filled and cancelled afterwards, each once', async () => {
     const [buyer, seller] = traders;
     const filled = await buyer.place(order(0, 0.4, 20), 'open');
     const cancelled = await buyer.place(order(0, 0.3, 40), 'open');
@@ -62,7 +62,7 @@ describeWithKafka('order execution with its journals in Kafka', { anyBrokers: tr
     expect(await books.rows(`select from journal.records where family = 'execution' limit 1`)).toEqual([]);
   });
 
-  it('an order that was sent while its cell was dead is one order, and lists and timelines have it', async () => {
+  it('an order sent while its cell was dead is one order, in lists and timelines too', async () => {
     const [buyer] = traders;
     const body = { ...order(0, 0.2, 40), client_order_id: 'sent-in-the-dark' };
     const restarts = CELLS.map((cell) =>

@@ -31,7 +31,7 @@ describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
     await cluster.stop();
   });
 
-  it('fills an auction that is told over HTTP and on a stream, and again once its owners were killed', async () => {
+  it('fills an auction that is visible over HTTP and on a stream, and again after its owners were killed', async () => {
     const [originator, maker] = [await floor.trader('load-originator-1'), await floor.trader('load-maker-1')];
     const client = await floor.listen('load-maker-1');
     const subscription = await client.subscribe();

@@ -17,8 +17,8 @@ const [OUTLIVED, FORGED] = [0, 1];
 const FETCH_BYTES = 1_000_000;
 const NEWLINE = '\n'.charCodeAt(0);
 
-/** Somebody who may write to the topics. */
-describeWithKafka('a cluster in whose topics somebody writes', { anyBrokers: true }, (kafka) => {
+/** An intruder with write access to the topics. */
+describeWithKafka('a cluster with an intruder in its topics', { anyBrokers: true }, (kafka) => {
   let site: ClusterOnKafka;
   let cluster: OwnedCluster;
   const tool = (...args: string[]): Promise<ToolRun> => site.journal(...args);
@@ -41,7 +41,7 @@ describeWithKafka('a cluster in whose topics somebody writes', { anyBrokers: tru
     const [originator, mia] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
     const body = auctionBody(floor.contract('venue_a'), [mia]);
     const key = keyFor(originator, shard);
-    // The gateway may not have found the owner that has just begun.
+    // The gateway may not have found the restarted owner yet.
     const { auction_id: id } = await eventually(async () => mustBe(201, await originator.create(body, key)));
     await originator.cancel(id);
     await originator.untilCompletedRead(id);
@@ -54,7 +54,7 @@ describeWithKafka('a cluster in whose topics somebody writes', { anyBrokers: tru
   }, 200_000);
   afterAll(() => site.end());
 
-  it('goes on where the epoch record of an epoch that was over says to be the next record', async () => {
+  it('goes on if an epoch record of a former epoch claims to be the next record', async () => {
     const name = `owner-${OUTLIVED}`;
     await cluster.restartOf(name, cluster.kill(name));
     const { pid } = cluster.process(name);
@@ -74,7 +74,7 @@ describeWithKafka('a cluster in whose topics somebody writes', { anyBrokers: tru
     await cluster.restartOf(name, cluster.kill(name));
   });
 
-  it('has no owner, projector or gateway that goes on behind another content of the last record, and tools that name it', async () => {
+  it("has no owner, projector or gateway that goes on after the last record's content was replaced, and tools name that record", async () => {
     await trades(FORGED);
     const { offset } = await inTopic(FORGED, (last) => ({
       ...last,

@@ -26,7 +26,7 @@ const USERS = ['owner', 'reader', 'writer', 'nobody'];
 const SHARDS = [0, 1, 2];
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 
-/** Whoever comes by its plain listener may do everything; by the other one, what somebody has allowed. */
+/** The plain listener allows everything; the other one needs rights. */
 function withRights(place: BrokerPlace): Record<string, string> {
   const { host, controllerPort } = place;
   const users = USERS.map((user) => `user_${user}="secret"`).join(' ');
@@ -41,7 +41,7 @@ function withRights(place: BrokerPlace): Record<string, string> {
   };
 }
 
-describeWithKafka('a user of brokers that know rights', { settings: withRights }, (kafka) => {
+describeWithKafka('a user of brokers with access rights', { settings: withRights }, (kafka) => {
   const topicsOf = (username: string): KafkajsTopics => {
     const sasl: KafkaAddress['sasl'] = { mechanism: 'plain', username, password: 'secret' };
     return topicsAt({ ...kafka(), addresses: [`127.0.0.1:${port}`] }, { sasl });
@@ -92,13 +92,13 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     await allow('reader', 'READ');
   });
 
-  it('is told which right it lacks to make a topic, and that there is none', async () => {
+  it('gets the name of the right that it lacks to create a topic, and that there is none', async () => {
     await eventually(async () => expect(await topicsOf('owner').exists(SHARD)).toBe(false));
     await expect(topicsOf('owner').prepare(SHARD)).rejects.toMatchObject(lacks('CREATE'));
     await (await topicsAt(kafka()).prepare(SHARD)).close();
   });
 
-  it('needs none to make topics where they are, and to see their settings one that is named', async () => {
+  it('needs no such right if the topics exist, and one named right to read their settings', async () => {
     await eventually(async () => expect(await topicsOf('owner').exists(SHARD)).toBe(true));
     await expect(topicsOf('owner').prepare(SHARD)).rejects.toMatchObject(lacks('DESCRIBE_CONFIGS'));
     await allow('owner', 'DESCRIBE_CONFIGS');
@@ -108,7 +108,7 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     await writer.close();
   });
 
-  it('may read with one right, and is told what it lacks to write', async () => {
+  it('may read with one right, and gets the name of the one that it lacks to write', async () => {
     const reader = readerOf('reader');
     expect(await events(reader, SHARD)).toEqual(['"a"']);
     await reader.close();
@@ -121,7 +121,7 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     await log.close();
   });
 
-  it('is told before it starts that it may not write, with nothing written, and at once where it had the right', async () => {
+  it('is refused before the start without the right to write, with nothing written, and at once if it had the right', async () => {
     await allow('reader', 'DESCRIBE_CONFIGS');
     const before = await topicsAt(kafka()).open(SHARD).end();
     await eventually(() => expect(topicsOf('reader').prepare(SHARD)).rejects.toMatchObject(lacks('WRITE')));
@@ -137,7 +137,7 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     expect(await topicsAt(kafka()).open(SHARD).end()).toBe(before);
   });
 
-  it('is told before it starts that it may not read, with nothing written', async () => {
+  it('is refused before the start without the right to read, with nothing written', async () => {
     const topic = topicsAt(kafka()).nameOf(SHARD);
     await allowOn(topic, 'writer', 'WRITE', 'DESCRIBE_CONFIGS');
     const before = await topicsAt(kafka()).open(SHARD).end();
@@ -145,7 +145,7 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     expect(await topicsAt(kafka()).open(SHARD).end()).toBe(before);
   });
 
-  it('that has none at all is told so by whatever it does', async () => {
+  it('without any right gets that answer for everything it does', async () => {
     await expect(topicsOf('nobody').prepare(SHARD)).rejects.toMatchObject(lacks('DESCRIBE'));
     const reader = readerOf('nobody');
     await expect(reader.read(SHARD, 1, 1)).rejects.toThrow('no right to DESCRIBE on topic');
@@ -154,7 +154,7 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     await reader.close();
   });
 
-  it('runs the product on topics that were made beforehand with what the operator is told to give, and reads with less', async () => {
+  it('runs the product on existing topics with the documented rights, and reads with fewer', async () => {
     const prefix = `${kafka().prefix}product.`;
     const topics = topicsAt({ ...kafka(), prefix });
     for (const shard of SHARDS) {

@@ -28,7 +28,7 @@ describeWithKafka('owners of one shard', { anyBrokers: true }, (kafka) => {
     return writer;
   };
 
-  it('are deposed in mid-append, wake up behind the next one, and promise nothing more', async () => {
+  it('are deposed in mid-append, wake up after the next one, and acknowledge nothing more', async () => {
     const writers: WriterProcess[] = [];
     let current = start(1, 'owner-0', 20, 0);
     for (const round of range(1, 5)) {
@@ -40,7 +40,7 @@ describeWithKafka('owners of one shard', { anyBrokers: true }, (kafka) => {
       current.signal('SIGCONT');
       await current.untilEnded();
       expect(current.end?.name).toMatch(/^Journal(Fenced|Ambiguous)$/);
-      // What it had said before it was paused may have been on its way to us; nothing was added since.
+      // Lines from before the pause may still have been in flight; none was added since.
       expect(current.written.length - length).toBeLessThanOrEqual(20);
       writers.push(current);
       current = heir;
@@ -50,7 +50,7 @@ describeWithKafka('owners of one shard', { anyBrokers: true }, (kafka) => {
     expectTruth(await everything(readerAt(kafka()), 1), [...writers, current]);
   });
 
-  it('whose send is held up on the way send it again, and the late copy counts for nothing', async () => {
+  it('whose send is delayed send it again, and the late copy is ignored', async () => {
     const { proxy, journal } = await behindProxy(kafka(), 4);
     const writer = await journal.open(4);
     await writer.append(['"first"']);
@@ -65,7 +65,7 @@ describeWithKafka('owners of one shard', { anyBrokers: true }, (kafka) => {
     await proxy.close();
   });
 
-  it('whose send is held up until another has the shard are fenced, and it is nowhere', async () => {
+  it('whose send is delayed until another has the shard are fenced, and nothing of it is stored', async () => {
     const { proxy, journal } = await behindProxy(kafka(), 5);
     const writer = await journal.open(5);
     await writer.append(['"first"']);
@@ -81,7 +81,7 @@ describeWithKafka('owners of one shard', { anyBrokers: true }, (kafka) => {
     await proxy.close();
   });
 
-  it('are read by an owner, a projector, a gateway and a verifier at once, who all see the same', async () => {
+  it('are read by an owner, a projector, a gateway and a verifier at once, all with the same result', async () => {
     const writer = start(6, 'writer', 25, 1);
     await writer.untilWritten(100);
     const readers = range(1, 4).map(() => readerAt(kafka()));
@@ -101,7 +101,7 @@ describeWithKafka('owners of one shard', { anyBrokers: true }, (kafka) => {
   });
 });
 
-/** The way to whichever broker leads the shard. */
+/** A proxy before the broker that leads the shard. */
 async function behindProxy(
   kafka: TestKafka,
   shard: number,

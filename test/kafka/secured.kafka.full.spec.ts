@@ -25,7 +25,7 @@ const SCRAM_PASSWORD = 'another';
 const clock = new SystemClock();
 const [securePort = 0] = await pickPorts(1);
 
-/** Beside its plain listener the broker has one that takes nobody without TLS and a password. */
+/** The broker has a second listener that requires TLS and a password. */
 function secured({ folder, host, port, controllerPort }: BrokerPlace): Record<string, string> {
   const store = path.join(folder, 'broker.p12');
   makeCertificate(store, path.join(folder, 'ca.pem'));
@@ -52,7 +52,7 @@ function makeCertificate(store: string, certificate: string): void {
   execFileSync('keytool', ['-exportcert', '-rfc', ...of, '-file', certificate], { stdio: 'ignore' });
 }
 
-describeWithKafka('brokers that want TLS and a password', { settings: secured }, (kafka) => {
+describeWithKafka('brokers that require TLS and a password', { settings: secured }, (kafka) => {
   const env = (more: Readonly<Record<string, string>>): Record<string, string> => ({
     KAFKA_BROKERS: `127.0.0.1:${securePort}`,
     KAFKA_SSL: 'true',
@@ -90,7 +90,7 @@ describeWithKafka('brokers that want TLS and a password', { settings: secured },
     await open(1);
   });
 
-  it('also where the password is never sent', async () => {
+  it('accept a mechanism that never sends the password', async () => {
     await addScramUser(kafka());
     await open(2, {
       KAFKA_SASL_MECHANISM: 'scram-sha-512',
@@ -101,9 +101,9 @@ describeWithKafka('brokers that want TLS and a password', { settings: secured },
 
   it.each([
     ['the wrong password', { KAFKA_SASL_PASSWORD: 'wrong' }, /authentication failed/i],
-    ['an authority that is not known', { KAFKA_SSL_CA: '' }, /self.signed certificate/],
+    ['an unknown authority', { KAFKA_SSL_CA: '' }, /self.signed certificate/],
     ['no TLS', { KAFKA_SSL: 'false', KAFKA_SSL_CA: '' }, /./],
-  ])('turn away %s, which is one line to whoever starts', async (_, more, reason) => {
+  ])('refuse %s, with one line for the operator', async (_, more, reason) => {
     await expect(open(3, more)).rejects.toBeInstanceOf(StartFault);
     await expect(open(3, more)).rejects.toThrow(reason);
     const topics = await topicsOf(more);

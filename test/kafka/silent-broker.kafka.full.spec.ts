@@ -28,7 +28,7 @@ describeWithKafka('a broker that does not answer', {}, (kafka) => {
     return seen;
   }
 
-  it('keeps no figures back: how old they are is told, and that the projector cannot work', async () => {
+  it('delays no metrics: they show their age, and that the projector cannot work', async () => {
     const broker = kafka().own!.brokers[0]!;
     broker.signal('SIGSTOP');
     const seen = await whileSilent().finally(() => {

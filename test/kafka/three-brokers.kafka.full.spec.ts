@@ -12,7 +12,7 @@ jest.setTimeout(240_000);
 
 const started: WriterProcess[] = [];
 
-/** Found out sooner than in a deployment, which changes nothing else. */
+/** Failures are noticed sooner than in production; nothing else changes. */
 const SETTINGS = { 'broker.session.timeout.ms': '2000', 'broker.heartbeat.interval.ms': '400' };
 
 describeWithKafka('three brokers', { brokers: 3, settings: () => SETTINGS }, (kafka) => {
@@ -26,7 +26,7 @@ describeWithKafka('three brokers', { brokers: 3, settings: () => SETTINGS }, (ka
     return writer;
   };
 
-  it('keep three copies of a journal, two of which are there before anybody is answered', async () => {
+  it('keep three copies of a journal, two of them before any acknowledgement', async () => {
     await (await topicsAt(kafka()).prepare(1)).close();
     const name = topicsAt(kafka()).nameOf(1);
     const [topics, described] = await withAdmin(kafka(), async (admin) => [
@@ -45,14 +45,14 @@ describeWithKafka('three brokers', { brokers: 3, settings: () => SETTINGS }, (ka
     expect(settings.get('unclean.leader.election.enable')).toBe('false');
   });
 
-  it('are asked one after the other where one hangs, the one that was named first too', async () => {
+  it('are asked in turn if one hangs, even the first in the list', async () => {
     const [hung] = kafka().own!.brokers;
     const topics = topicsAt(kafka());
     await (await topics.prepare(4)).close();
     hung!.signal('SIGSTOP');
     try {
       await (await topics.openFit(4)).close();
-      // Whoever has answered is asked first from then on.
+      // The broker that answered is asked first from then on.
       const began = performance.now();
       await (await topics.openFit(4)).close();
       expect(performance.now() - began).toBeLessThan(10_000);
@@ -61,7 +61,7 @@ describeWithKafka('three brokers', { brokers: 3, settings: () => SETTINGS }, (ka
     }
   });
 
-  it('are counted as they are meant to be, where one is away and another was not named', async () => {
+  it('are counted as configured, if one is down and another was not named', async () => {
     const { addresses, own } = kafka();
     const topics = topicsAt(kafka(), { brokers: addresses.slice(0, 1) });
     const away = own!.brokers[2]!;
@@ -72,7 +72,7 @@ describeWithKafka('three brokers', { brokers: 3, settings: () => SETTINGS }, (ka
         const { brokers } = await withAdmin(kafka(), (admin) => admin.describeCluster());
         expect(brokers).toHaveLength(2);
       }, 30_000);
-      // The named one may send whoever asks to the other for as long as nobody has told it that it is gone.
+      // The named broker may refer clients to the other until it knows that that one is gone.
       await eventually(async () => (await topics.prepare(5)).close(), 30_000);
       const { topics: made } = await withAdmin(kafka(), (admin) =>
         admin.fetchTopicMetadata({ topics: [topics.nameOf(5)] }),
@@ -103,7 +103,7 @@ describeWithKafka('three brokers', { brokers: 3, settings: () => SETTINGS }, (ka
     await reader.close();
   });
 
-  it('depose a leader that has fallen silent; its copy of the batch under way counts once', async () => {
+  it('depose a silent leader; its copy of the current batch counts once', async () => {
     const writer = start(3, 'writer');
     await writer.untilWritten(200);
     const leader = await leadingBroker(kafka(), 3);

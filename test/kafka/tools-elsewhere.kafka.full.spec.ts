@@ -10,7 +10,7 @@ jest.setTimeout(60_000);
 const SHARDS = [0, 1, 2];
 const NOBODY = '127.0.0.1:1';
 
-describeWithKafka('tools that are led to where the journals are not', { anyBrokers: true }, (kafka) => {
+describeWithKafka('tools that are directed to the wrong storage', { anyBrokers: true }, (kafka) => {
   let journals: KeptJournals;
   beforeAll(async () => {
     journals = await KeptJournals.begin(kafka(), SHARDS, allMigrations);
@@ -50,12 +50,12 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
     },
   );
 
-  it('journal -- compare is as before where they are', async () => {
+  it('journal -- compare is unchanged at the right storage', async () => {
     const { code, output } = await run('journal', 'compare');
     expect([code, output]).toEqual([0, expect.stringContaining('0 more in postgres, 2 in kafka')]);
   });
 
-  it('journal -- compare of journals in PostgreSQL finds no copy in topics that nobody has filled: 78', async () => {
+  it('journal -- compare of journals in PostgreSQL finds no copy in empty topics: 78', async () => {
     const left = await KeptJournals.begin(kafka(), SHARDS, allMigrations);
     try {
       for (const shard of SHARDS) {
@@ -70,12 +70,12 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
     }
   });
 
-  it('journal -- verify of a PostgreSQL that has no copy is no soundness: 78', async () => {
+  it('journal -- verify of a PostgreSQL without a copy does not report it sound: 78', async () => {
     const { code, errors } = await run('journal', 'verify --store postgres --chain-only');
     expect([code, errors]).toEqual([78, expect.stringContaining('PostgreSQL has no copy of them')]);
   });
 
-  it('journal -- copy leaves journals where and as they are that lack what the database knows of them', async () => {
+  it('journal -- copy refuses journals that lack records known to the database', async () => {
     const cut = await KeptJournals.begin(kafka(), SHARDS, allMigrations);
     try {
       const records = async (): Promise<number | null> =>
@@ -117,7 +117,7 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
     }
   });
 
-  it('journal -- verify --chain-only and compare know of journals that are gone from where they were', async () => {
+  it('journal -- verify --chain-only and compare report journals that have disappeared', async () => {
     const lost = await KeptJournals.begin(kafka(), SHARDS, allMigrations);
     try {
       await lost.write('"a"');
@@ -142,7 +142,7 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
   });
 
   it.each(['lag', 'rebuild'])(
-    'projection -- %s says in one line that Kafka does not answer: 69; or is another: 78',
+    'projection -- %s reports in one line that Kafka does not answer: 69; or is another: 78',
     async (command) => {
       expectFault(await run('projection', command, { KAFKA_BROKERS: NOBODY }), 69, 'cannot be used');
       expectFault(

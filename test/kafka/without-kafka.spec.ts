@@ -5,7 +5,7 @@ import { expect, it, jest } from '@jest/globals';
 
 jest.setTimeout(60_000);
 
-/** The suites of Kafka on a machine that has neither Java nor an address. */
+/** The Kafka suites on a machine with neither Java nor an address. */
 async function suites(
   env: Readonly<Record<string, string>>,
   suite = 'three-brokers',
@@ -19,7 +19,7 @@ async function suites(
   return { code, said };
 }
 
-it('says loudly that the suites of Kafka were skipped', async () => {
+it('says clearly that the Kafka suites were skipped', async () => {
   const { code, said } = await suites({ REQUIRE_KAFKA: 'false' });
   expect([code, said]).toEqual([
     0,
@@ -27,7 +27,7 @@ it('says loudly that the suites of Kafka were skipped', async () => {
   ]);
 });
 
-it('fails where they are required, and takes brokers that are set to nothing for not set', async () => {
+it('fails if they are required, and treats an empty setting as unset', async () => {
   const { code, said } = await suites({ REQUIRE_KAFKA: 'yes', KAFKA_BROKERS: '' }, 'lost-topics');
   expect([code, said]).toEqual([
     1,

@@ -1,8 +1,7 @@
 /**
- * An owner's journal in a process of its own, to be paused and killed: opens a shard and appends one batch after the other until it is
- * deposed. Each line of its output is what it knows by then.
- *
- * node writer-process.mjs <brokers> <prefix> <shard> <name> <records a batch> <pause in ms>
+ * An owner's journal in its own process, to be paused and killed. Appends one batch after another until it is
+ * deposed; each line of output is what it knows. Usage: node writer-process.mjs <brokers> <prefix> <shard>
+ * <name> <records a batch> <pause in ms>
  */
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +29,7 @@ function say(line) {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-// The clock's timers do not hold a process.
+// The clock's timers do not keep a process running.
 setInterval(() => undefined, 60_000);
 const writer = await journal.open(Number(shard));
 say({ opened: writer.head.epoch });

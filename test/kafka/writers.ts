@@ -19,7 +19,7 @@ export interface WriterPace {
   readonly pauseMillis: number;
 }
 
-/** A writer in a process of its own, and all that it has said. */
+/** A writer in its own process, and its output. */
 export class WriterProcess {
   readonly written: string[] = [];
   epoch: number | undefined;
@@ -47,7 +47,7 @@ export class WriterProcess {
     this.child.kill(name);
   }
 
-  /** Until it has so many batches more than now. */
+  /** Until it has written this many more batches. */
   async untilWritten(batches: number): Promise<void> {
     const { length } = this.written;
     const size = (): number => this.written.length - length;
@@ -77,8 +77,8 @@ export class WriterProcess {
 }
 
 /**
- * Everything that anybody was told is written is there once and in its order; what was denied is not; what is there besides was in
- * doubt, or its writer was killed before it could say anything of it.
+ * Everything acknowledged is there once and in order; everything refused is not. Other records were in doubt,
+ * or their writer was killed before it could report them.
  */
 export function expectTruth(entries: readonly JournalEntry[], writers: readonly WriterProcess[]): void {
   const payloads = entries.filter(({ kind }) => kind === 'event').map(({ payload }) => payload);

@@ -6,7 +6,7 @@ const OLD = `data:text/javascript,Object.defineProperty(process,'versions',{valu
 it.each([
   ['npm start', ['tools/start.mjs']],
   ['npm run', ['tools/run.mjs', 'apps/cli/main.js', 'journal']],
-])('%s says which Node it needs, in one line, and does nothing on an older one', (_, args) => {
+])('%s says in one line which Node it needs, and does nothing on an older one', (_, args) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', OLD, ...args], {
     encoding: 'utf8',
   });

@@ -1,4 +1,4 @@
-/** The launcher with stand-ins for the processes and the seed; all else is the real thing. STAND_INS: `owner-1:deaf,...`. */
+/** The real launcher with substitutes for the processes and the seed. STAND_INS: `owner-1:deaf,...`. */
 import { join } from 'node:path';
 import { launch } from '#apps/launcher/launch.js';
 import { planProcesses } from '#apps/launcher/processes.js';

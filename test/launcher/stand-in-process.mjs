@@ -1,7 +1,7 @@
 /**
- * Stands in for every process of the cluster in the launcher's own tests: it is healthy and stops when told to, unless
- * STAND_IN says `deaf` (hears neither signals nor the end of its launcher), `refuses` (wants a setting nobody gives), `damaged` (finds that
- * what it works on is) or `talkative` (has logged 300 MB when it is ready).
+ * Replaces every process in the launcher's own tests: healthy, and stops when asked. STAND_IN changes this:
+ * `deaf` (ignores signals and the launcher's end), `refuses` (wants a missing setting), `damaged` (finds
+ * damaged data) or `talkative` (logs 300 MB before it is ready).
  */
 import { createServer } from 'node:http';
 import { defineConfig } from '#libs/platform/settings/config.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { runTool } from '#libs/testing/cluster/tool-run.js';
 
-/** Nobody listens on port 1. */
+/** No process listens on port 1. */
 const NOWHERE = { DATABASE_URL: 'postgres://somebody:secret@127.0.0.1:1/sotto' };
 
 describe.each([
@@ -10,10 +10,10 @@ describe.each([
   ['projection', 'lag'],
   ['backup', 'create --folder /nowhere/backup'],
   ['journal', 'verify'],
-])('a fault of %s', (tool, call) => {
+])('an error of %s', (tool, call) => {
   const program = `apps/cli/main.js ${tool}`;
 
-  it('is a document for who wants one', async () => {
+  it('is a JSON document on request', async () => {
     const args = `${call} --output=json`.split(' ');
     const { code, output, errors } = await runTool(program, args, NOWHERE);
     expect([code, output]).toEqual([69, '']);
@@ -22,7 +22,7 @@ describe.each([
     });
   });
 
-  it('is one also where the call means nothing', async () => {
+  it('is a JSON document for an invalid call, too', async () => {
     const { code, errors } = await runTool(program, ['nonsense', '--output', 'json'], NOWHERE);
     expect(code).toBe(64);
     expect(JSON.parse(errors)).toEqual({ message: expect.stringMatching(/./) });

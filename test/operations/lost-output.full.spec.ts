@@ -6,11 +6,11 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-/** Blocks of 512 bytes that a file may have: not all of what the tool says. */
+/** Blocks of 512 bytes that a file may have: less than the tool's output. */
 const BLOCKS = 1;
 const folder = mkdtempSync(path.join(tmpdir(), 'sotto-output-'));
 const TOOLS = ['accounts', 'backup', 'journal', 'kafka', 'ledger', 'ops', 'projection'];
-/** By name: the program, and the code of its help. */
+/** By name: the program, and the exit code of its help. */
 const PROGRAMS: readonly (readonly [string, string, number])[] = [
   ...TOOLS.map((name) => [name, `apps/cli/main.js ${name}`, 0] as const),
   ['replay', 'apps/replay/main.js', 0],
@@ -47,7 +47,7 @@ async function ending(
   return { code, said, told };
 }
 
-/** Somebody who leaves before he has read anything. */
+/** A reader that leaves before it has read anything. */
 async function unread(program: string, args: readonly string[]) {
   const child = spawn(process.execPath, [...`dist/${program}`.split(' '), ...args], {
     env: { PATH: process.env.PATH },
@@ -63,8 +63,8 @@ async function unread(program: string, args: readonly string[]) {
 
 const full = (): number => openSync('/dev/full', 'w');
 
-describe.each(PROGRAMS)('what %s says', (name, program, codeOfHelp) => {
-  it('is told to be lost, in one line, where the disk is full', async () => {
+describe.each(PROGRAMS)('the output of %s', (name, program, codeOfHelp) => {
+  it('is reported as lost, in one line, if the disk is full', async () => {
     const { code, told } = await ending(program, ['--help'], { output: full() });
     expect(told).toMatch(
       new RegExp(`^${name}: cannot use standard output: no space left on (?:the )?device\\n$`),
@@ -72,12 +72,12 @@ describe.each(PROGRAMS)('what %s says', (name, program, codeOfHelp) => {
     expect(code).toBe(69);
   });
 
-  it('is no fault where its reader leaves', async () => {
+  it('may be cut off by its reader without an error', async () => {
     expect(await unread(program, ['--help'])).toEqual({ code: codeOfHelp, told: '' });
   });
 });
 
-describe('a play that nobody can see', () => {
+describe('a demo without output', () => {
   const stage = { SOTTO_URL: 'http://127.0.0.1:1', SOTTO_PASSWORD: 'some' };
 
   it('ends in one line', async () => {
@@ -89,7 +89,7 @@ describe('a play that nobody can see', () => {
   });
 });
 
-it('is told to be lost where the file takes the first part of it only', async () => {
+it('is reported as lost if the file takes only the first part of it', async () => {
   const file = path.join(folder, 'limited');
   const child = spawn(
     '/bin/sh',
@@ -104,14 +104,14 @@ it('is told to be lost where the file takes the first part of it only', async ()
   expect(readFileSync(file, 'utf8')).toMatch(/^Usage/);
 });
 
-it('is a document where one is asked for', async () => {
+it('is reported in a document on request', async () => {
   const { code, told } = await ending('apps/cli/main.js ledger', ['--help', '--output', 'json'], {
     output: full(),
   });
   expect([code, JSON.parse(told)]).toEqual([69, { message: expect.stringContaining('no space left') }]);
 });
 
-describe('where nobody takes what is told beside it', () => {
+describe('if the reader of standard error is gone', () => {
   const called: readonly (readonly [string, string, readonly string[], number])[] = [
     ...TOOLS.map((name) => [name, `apps/cli/main.js ${name}`, ['--no-such-option'], 64] as const),
     ['replay', 'apps/replay/main.js', ['--no-such-option'], 64],
@@ -121,7 +121,7 @@ describe('where nobody takes what is told beside it', () => {
     ['backup check of nothing', 'apps/cli/main.js backup', ['check', '--folder', folder], 1],
   ];
 
-  it.each(called)('the code of %s is the true one', async (_name, program, args, code) => {
+  it.each(called)('the exit code of %s is right', async (_name, program, args, code) => {
     const elsewhere = { DATA_DIR: path.join(folder, 'none') };
     const heard = await ending(program, args, { output: 'pipe' }, elsewhere);
     expect(heard.code).toBe(code);
@@ -132,7 +132,7 @@ describe('where nobody takes what is told beside it', () => {
     });
   });
 
-  it('also where a result cannot be said either', async () => {
+  it('the exit code is right if standard output is gone as well', async () => {
     const both = { output: full(), errors: full() };
     expect((await ending('apps/cli/main.js ledger', ['--help'], both)).code).toBe(69);
   });

@@ -34,7 +34,7 @@ function complaint(args: string): string {
   }
 }
 
-describe('what is typed', () => {
+describe('the command line', () => {
   it.each([
     ['', 'no command'],
     ['shards 1 http://mona:geheim@gateway', 'shards: what is "URL without --url"?'],
@@ -78,8 +78,8 @@ describe('a table', () => {
   });
 });
 
-describe('a password that is typed', () => {
-  it('does not show', async () => {
+describe('a password at the prompt', () => {
+  it('is not echoed', async () => {
     const input = new PassThrough();
     const output = new PassThrough();
     const shown: string[] = [];
@@ -91,7 +91,7 @@ describe('a password that is typed', () => {
     expect(shown.join('')).toBe('Password: \n');
   });
 
-  it('may be left off', async () => {
+  it('may be cancelled', async () => {
     const input = new PassThrough();
     const asked = askHidden('Password: ', { input, output: new PassThrough() });
     input.end();
@@ -99,7 +99,7 @@ describe('a password that is typed', () => {
   });
 });
 
-describe('who is asking', () => {
+describe('the caller', () => {
   const logins: string[][] = [];
   const client = {
     logIn: (email: string, password: string): Promise<string> => {
@@ -109,21 +109,21 @@ describe('who is asking', () => {
   };
   const place = { url: 'http://127.0.0.1:1', demo: { email: 'op@demo', password: 'demo' } };
 
-  it('is told by a token before all else, and that token is not ours to end', async () => {
+  it("is taken from a token first, and the terminal does not end the token's session", async () => {
     const given = settings({ OPS_TOKEN: 'given', OPS_EMAIL: 'a', OPS_PASSWORD: 'b' });
     const credentials = credentialsFrom({ settings: given, place, terminal: undefined });
     expect(await credentials(client)).toEqual({ token: 'given', mine: false });
     expect(logins).toEqual([]);
   });
 
-  it('is told by e-mail and password', async () => {
+  it('is taken from e-mail and password', async () => {
     const given = settings({ OPS_EMAIL: 'a', OPS_PASSWORD: 'b' });
     const credentials = credentialsFrom({ settings: given, place, terminal: undefined });
     expect(await credentials(client)).toEqual({ token: 'fresh', mine: true });
     expect(logins).toEqual([['a', 'b']]);
   });
 
-  it('is a question where nobody can be asked, with a hint on a demo cluster alone', async () => {
+  it('is an error without a prompt, with a hint only on a demo cluster', async () => {
     const asked = (where: typeof place | { url: string }) =>
       credentialsFrom({ settings: settings({ OPS_EMAIL: 'a' }), place: where, terminal: undefined })(client);
     await expect(asked(place)).rejects.toThrow(/OPS_EMAIL=op@demo OPS_PASSWORD=demo$/);
@@ -131,7 +131,7 @@ describe('who is asking', () => {
   });
 });
 
-describe('a fault', () => {
+describe('an error', () => {
   it('is one line, or one JSON document for programs', () => {
     const told: string[] = [];
     const silent = (): void => undefined;

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { runTool } from '#libs/testing/cluster/tool-run.js';
 
 const KEY = '0123456789abcdef'.repeat(4);
-/** Nobody listens on port 1. */
+/** No process listens on port 1. */
 const NOWHERE = 'postgres://somebody:secret-of-theirs@127.0.0.1:1/sotto';
 const OWNERS = [2, 3, 4].map((port) => `http://127.0.0.1:${port}`);
 const SETTINGS = {
@@ -27,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 interface Ending {
   readonly code: number | null;
   readonly fatal: readonly string[];
-  /** All that was written. */
+  /** All output. */
   readonly text: string;
 }
 
@@ -70,7 +70,7 @@ describe('a start without its database', () => {
   });
 });
 
-describe('an internal listener on an interface that is not there', () => {
+describe('an internal listener on a missing interface', () => {
   it('ends with a sentence and 78', async () => {
     const { code, fatal, text } = await ending('apps/settler/main.js', { INTERNAL_HOST: 'nosuch0' });
     expect([code, fatal]).toEqual([
@@ -86,7 +86,7 @@ describe('an internal listener on an interface that is not there', () => {
 });
 
 describe('OWNER_URLS', () => {
-  it.each(['owner', 'gateway', 'settler'])('has one address for each shard, or no %s', async (kind) => {
+  it.each(['owner', 'gateway', 'settler'])('has one address for each shard, or no %s starts', async (kind) => {
     const process = `apps/${kind}/main.js`;
     const four = await ending(process, { OWNER_URLS: [...OWNERS, 'http://127.0.0.1:5'].join() });
     expect([four.code, four.fatal]).toEqual([

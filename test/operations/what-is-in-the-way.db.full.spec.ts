@@ -12,7 +12,7 @@ jest.setTimeout(60_000);
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sotto-in-the-way-'));
 const PASSWORD = 'some-password-of-theirs';
-/** By tool, each command that works on a database that is there. */
+/** For each tool, the commands that need an existing database. */
 const COMMANDS: readonly (readonly [string, string])[] = [
   ['accounts', 'list'],
   ['ledger', 'show'],
@@ -53,9 +53,9 @@ describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
     expect(await told(tool, args, empty.url)).toEqual([78, [nothing]]);
   });
 
-  it('says what a login may not do', async () => {
+  it('names the right that a login lacks', async () => {
     const [code, lines] = await told(tool, args, urlAs(whole.url, 'settler', PASSWORD));
-    // That only who owns the tables may do it, some tools ask beforehand, and end with 69.
+    // Some tools check first whether the login owns the tables, and end with 69.
     expect([69, 78]).toContain(code);
     expect(lines).toEqual([expect.stringMatching(/may not|does not own|KAFKA_BROKERS/)]);
   });
@@ -68,7 +68,7 @@ it.each([
   ['apps/cli/main.js backup', `create --folder ${path.join(folder, 'none')}`],
   ['bench/seed.js', '--completed 1'],
   ['apps/cli/main.js ops', 'shards'],
-])('a data folder that is none is named by %s -- %s', async (program, args) => {
+])('a path that is not a data folder is named by %s -- %s', async (program, args) => {
   const run = await runTool(program, args.split(' '), { DATA_DIR: '/proc/data' });
   expect([69, 78]).toContain(run.code);
   expect(run.errors.trimEnd().split('\n')).toHaveLength(1);

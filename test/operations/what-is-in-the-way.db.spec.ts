@@ -16,7 +16,7 @@ jest.setTimeout(60_000);
 const folder = mkdtempSync(path.join(tmpdir(), 'sotto-in-the-way-'));
 const file = path.join(folder, 'file');
 const PASSWORD = 'some-password-of-theirs';
-/** The full tier goes through all of them. */
+/** The full tier tests all of them. */
 const COMMANDS: readonly (readonly [string, string])[] = [
   ['accounts', 'list'],
   ['journal', 'verify --output json'],
@@ -65,14 +65,14 @@ function elsewhere(change: (url: URL) => void): string {
 describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
   const told = async (url: string): Promise<Ending> => await ending(tool, args, { DATABASE_URL: url });
 
-  it('says that a database was never migrated', async () => {
+  it('reports that a database was never migrated', async () => {
     expect(await told(empty.url)).toEqual({
       code: 78,
       lines: [expect.stringContaining('the database has no tables of this product')],
     });
   });
 
-  it('says that there is no such login, or no such database', async () => {
+  it('reports a missing login or database', async () => {
     const strangers = elsewhere((place) => {
       place.username = 'nobody_of_that_name';
       place.password = 'none-of-theirs';
@@ -86,9 +86,9 @@ describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
     }
   });
 
-  it('says what a login may not do', async () => {
+  it('names the right that a login lacks', async () => {
     const { code, lines } = await told(urlAs(whole.url, 'settler', PASSWORD));
-    // That only who owns the tables may do it, some tools ask beforehand, and end with 69.
+    // Some tools check first whether the login owns the tables, and end with 69.
     expect([69, 78]).toContain(code);
     expect(lines).toEqual([expect.stringMatching(/may not|does not own|KAFKA_BROKERS/)]);
   });
@@ -103,7 +103,7 @@ it.each([
   expect(end).toEqual({ code, lines: [expect.stringMatching(`^backup: .*${why}`)] });
 });
 
-it('a data folder that is none is named', async () => {
+it('a path that is not a data folder is named', async () => {
   const places = [file, '/proc/data'].map((place) => ending('journal', 'verify', { DATA_DIR: place }));
   for (const { code, lines } of await Promise.all(places)) {
     expect([69, 78]).toContain(code);
@@ -118,7 +118,7 @@ async function projectedFurther({ pool }: TestDatabase): Promise<void> {
 }
 
 describe('a journal whose end was cut off', () => {
-  it('is told of by who would make the projections from it', async () => {
+  it('is reported when projections are rebuilt from it', async () => {
     await projectedFurther(whole);
     const rebuilt = await ending('projection', 'rebuild --output json', { DATABASE_URL: whole.url });
     expect(rebuilt).toEqual({
@@ -128,8 +128,8 @@ describe('a journal whose end was cut off', () => {
   });
 });
 
-describe('where standard error takes nothing', () => {
-  /** The exit code, and whether anything was said on standard output. */
+describe('without standard error', () => {
+  /** The exit code, and whether there was any standard output. */
   async function silenced(tool: string, args: string, url: string): Promise<[number | null, boolean]> {
     const child = spawn(process.execPath, ['dist/apps/cli/main.js', tool, ...args.split(' ')], {
       env: { PATH: process.env.PATH, DATABASE_URL: url },
@@ -150,7 +150,7 @@ describe('where standard error takes nothing', () => {
     expect(await silenced(tool, args, sound.url)).toEqual([code, said]);
   });
 
-  it('so is that of damage', async () => {
+  it('the code for damage is right, too', async () => {
     await projectedFurther(sound);
     expect(await silenced('journal', 'verify', sound.url)).toEqual([1, true]);
     expect(await silenced('projection', 'rebuild', sound.url)).toEqual([65, false]);

@@ -2,7 +2,7 @@ import type { PlantedBug } from './planted-bug.js';
 
 type BugOnProcesses = Omit<PlantedBug, 'foundBy'>;
 
-/** Found by the campaign of faults: in what the simulator does not run, or among processes. */
+/** Found by the fault campaign: in parts that the simulator does not run, or between processes. */
 export const CAMPAIGN_BUGS: readonly BugOnProcesses[] = [
   {
     name: 'the-leader-alone-says-so',

@@ -2,24 +2,24 @@ import { rmSync } from 'node:fs';
 import type { PlantedBug } from './planted-bug.js';
 import { runToEnd } from './program.js';
 
-/** Some bugs let no world come to an end; a sound one takes about a second, and longer on a busy machine. */
+/** Some bugs keep a world from ending; a sound world takes about a second, and longer on a busy machine. */
 const PATIENCE = ['--patience', '120'];
-/** A kill now and then is enough for most: the checks have to find them. */
+/** Occasional kills are enough for most bugs: the checks must find them. */
 const CAMPAIGN = '--seed 5 --store postgres --open-auctions 0 --minutes 0.5 --only kill:gateway';
 const FUZZ = '--seed 5 --requests 4000';
 const ORDERS = '--seed 5 --faults kill-in-the-middle:executor';
-/** What is found in one of the two lives of a world begins like this. */
+/** Violations of one run of twins begin like this. */
 const OF_TWINS = /^twins, \w+ competitors: /;
 const LAST_LINES = 4;
 const MOST_CHARACTERS = 160;
 
 export interface Hunted {
   readonly isFound: boolean;
-  /** What was found, or what was said instead. */
+  /** The violation found, or the output instead. */
   readonly what: string;
 }
 
-/** Looks for a bug that is planted in the folder. `count` is the most seeds that the simulator tries. */
+/** Looks for the bug planted in the folder. `count` is the largest number of seeds for the simulator. */
 export function hunt(bug: PlantedBug, folder: string, count: number): Promise<Hunted> {
   switch (bug.foundBy) {
     case 'simulator':
@@ -33,7 +33,7 @@ export function hunt(bug: PlantedBug, folder: string, count: number): Promise<Hu
   }
 }
 
-/** The seed that finds the bug has to find it again by the same trace, as a report promises. */
+/** The seed that finds the bug must find it again with the same trace, as a report promises. */
 async function simulate({ promise }: PlantedBug, folder: string, count: number): Promise<Hunted> {
   const once = ['--seed', '1', '--count', String(count), '--threads', '1', '--no-shrink'];
   const { output } = await runToEnd(folder, ['dist/test/simulator/main.js', ...once, ...PATIENCE]);

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import type { Spoilt } from './planting.js';
 
-/** A property or a name that there is not, the same with a name that is like it, and a module that has no such export. */
+/** Unknown property or name, the same with a suggestion, and a missing export of a module. */
 const UNKNOWN = new Set([2304, 2305, 2339, 2551, 2552]);
 
 /**
- * The types of the whole tree, with one mistake at a time in it. The build compiles without types, so a mistake that names what is
- * gone would only throw, and anything could find it.
+ * The types of the whole tree, with one mistake at a time. The build ignores types, so a mistake that names
+ * something removed would just throw, and any test would find it.
  */
 export class KnownNames {
   private readonly spoilt = new Map<string, string>();
@@ -32,7 +32,7 @@ export class KnownNames {
     });
   }
 
-  /** Fails with the first name that is not there any more. */
+  /** Fails with the first name that does not exist any more. */
   mustKnow(files: readonly Spoilt[]): void {
     this.round += 1;
     this.spoilt.clear();

@@ -26,7 +26,7 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** Undefined where it is not understood: a run that has planted nothing must not say that all was found. */
+/** Undefined if the arguments are invalid: a run that has planted nothing must not claim that all was found. */
 function readCall(args: readonly string[]): Call | undefined {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
   if (values.help) return undefined;
@@ -41,7 +41,7 @@ function readCall(args: readonly string[]): Call | undefined {
   return { bugs, count, checks: values.check };
 }
 
-/** Every bug has to fit the code as it is: one that does not would look for nothing any more. */
+/** Every bug must fit the present code; otherwise it would test nothing. */
 function check({ bugs }: Call): number {
   const names = new KnownNames(ROOT);
   const faults = bugs.flatMap((bug) => {

@@ -2,11 +2,11 @@ import type { PlantedBug } from './planted-bug.js';
 
 type OrderBug = Omit<PlantedBug, 'foundBy'>;
 
-/** Orders that are sent twice, or lost, or of which something is believed that nobody knows. */
+/** Orders that are sent twice or lost, and doubtful results that are believed. */
 const DOUBTS: readonly OrderBug[] = [
   {
     name: 'lost-lease-without-doubt',
-    mistake: 'Nobody asks what became of an order whose sender is gone.',
+    mistake: 'No process asks what became of an order whose sender is gone.',
     file: 'libs/execution/cell/executor-calls.ts',
     symbol: 'ExecutorCalls.lost',
     replace: [
@@ -18,7 +18,7 @@ const DOUBTS: readonly OrderBug[] = [
   },
   {
     name: 'doubtful-cancel-believed',
-    mistake: 'A cancel that nobody has answered counts as done.',
+    mistake: 'A cancel without an answer counts as done.',
     file: 'libs/execution/rules/decide/report.ts',
     symbol: 'answered',
     replace: [
@@ -35,7 +35,7 @@ const DOUBTS: readonly OrderBug[] = [
   },
   {
     name: 'doubtful-amend-believed',
-    mistake: 'An amend that nobody has answered counts as done.',
+    mistake: 'An amend without an answer counts as done.',
     file: 'libs/execution/rules/decide/report.ts',
     symbol: 'answered',
     replace: [
@@ -66,7 +66,7 @@ const DOUBTS: readonly OrderBug[] = [
   },
   {
     name: 'sent-again-in-doubt',
-    mistake: 'An order whose submission nobody has answered is sent again.',
+    mistake: 'An order whose submission has no answer is sent again.',
     file: 'libs/execution/rules/decide/report.ts',
     symbol: 'answered',
     replace: [
@@ -78,7 +78,7 @@ const DOUBTS: readonly OrderBug[] = [
   },
   {
     name: 'sent-before-it-is-durable',
-    mistake: 'An order is sent before its cell has written down that it is.',
+    mistake: 'An order is sent before its cell has recorded this.',
     file: 'libs/execution/executor/order-tasks.ts',
     symbol: 'OrderTasks.submit',
     replace: ['const told = await account.submit(terms, venue_client_id);', ''],
@@ -97,11 +97,11 @@ const DOUBTS: readonly OrderBug[] = [
   },
 ];
 
-/** Fills, and what they come to. */
+/** Fills and their sums. */
 const SUMS: readonly OrderBug[] = [
   {
     name: 'fill-counts-as-often-as-it-is-told',
-    mistake: 'A fill that is told again is booked again.',
+    mistake: 'A fill that is reported again is booked again.',
     file: 'libs/execution/rules/decide/settle.ts',
     symbol: 'bookFills',
     replace: ['if (draft.state.fill_ids.includes(fill.fill_id)) continue;', ''],
@@ -118,7 +118,7 @@ const SUMS: readonly OrderBug[] = [
   },
   {
     name: 'fees-not-booked',
-    mistake: 'What a venue takes for a fill is not booked.',
+    mistake: 'The fee of a fill is not booked.',
     file: 'libs/execution/projections/booking/postings.ts',
     symbol: 'fillBookings',
     replace: ["'available', 'fee', fee)", "'available', 'fee', fee - fee)"],
@@ -126,7 +126,7 @@ const SUMS: readonly OrderBug[] = [
   },
   {
     name: 'hold-outlives-its-order',
-    mistake: 'What an order keeps others from selling stays kept when it is over.',
+    mistake: 'The hold of an order stays after the order has ended.',
     file: 'libs/execution/projections/booking/postings.ts',
     symbol: 'reservedBy',
     replace: ["isTerminal(order) || order.terms.side === 'buy'", "order.terms.side === 'buy'"],

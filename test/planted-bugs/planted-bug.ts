@@ -1,27 +1,30 @@
-/** A place in the product's source: a part of what `symbol` declares, and what stands there instead. */
+/** A location in the product's source: a part of what `symbol` declares, and its replacement. */
 export interface Spoil {
   readonly file: string;
   /** `functionName`, `CONSTANT`, or `ClassName.member`. */
   readonly symbol: string;
-  /** The first stands exactly once within the symbol; blanks and line ends do not matter. */
+  /** `before` is found exactly once within the symbol; spaces and line ends do not matter. */
   readonly replace: readonly [before: string, after: string];
 }
 
-/** A mistake that somebody could make and a reviewer overlook. */
+/** A mistake that a developer could make and a reviewer overlook. */
 export interface PlantedBug extends Spoil {
   readonly name: string;
   /** The mistake, in one sentence. */
   readonly mistake: string;
-  /** What the mistake needs besides. */
+  /** Further changes that the mistake needs. */
   readonly also?: readonly Spoil[];
-  /** The promise that is found broken. */
+  /** The promise that the test finds broken. */
   readonly promise: RegExp;
   readonly foundBy: Finder;
-  /** For what runs real processes: what they are called with, where their usual call does not do. */
+  /** For tests with real processes: arguments, if the usual ones are not enough. */
   readonly options?: string;
 }
 
 export const FINDERS = ['simulator', 'campaign', 'fuzz', 'orders'] as const;
 
-/** What looks for the bug: simulated worlds, the campaign of faults on real processes, hostile requests, or traders whose orders are counted. */
+/**
+ * The test that must find the bug: simulated worlds, the fault campaign on real processes, hostile requests, or
+ * traders whose orders are counted.
+ */
 export type Finder = (typeof FINDERS)[number];

@@ -39,7 +39,7 @@ function bug(one: Spoil): PlantedBug {
 }
 
 describe('planting', () => {
-  it('replaces a snippet within a member, however it is laid out', () => {
+  it('replaces a snippet within a member, whatever its layout', () => {
     const text = spoiltText(CLOCK, spoil('Clock.now', 'this.ticks + sum(1, 2)', '0'));
     expect(text).toContain('now(): number {\n    return 0;\n  }');
     expect(text.slice(text.indexOf('later'))).toBe(CLOCK.slice(CLOCK.indexOf('later')));
@@ -53,7 +53,7 @@ describe('planting', () => {
     [spoil('Clock.then', 'x', 'y'), 'there is no Clock.then'],
     [spoil('Clock.now', 'this.ticks - 1', ''), 'Clock.now has 0 times'],
     [spoil('Clock.later', 'this.ticks', '0'), 'Clock.later has 2 times'],
-  ])('refuses what does not fit, and what fits twice', (one, fault) => {
+  ])('refuses a snippet that does not occur, or that occurs twice', (one, fault) => {
     expect(() => spoiltText(CLOCK, one)).toThrow(fault);
   });
 
@@ -79,7 +79,7 @@ describe('planting', () => {
   });
 });
 
-it('has names that are each of one bug, and bugs that fit', () => {
+it('bugs have unique names, and all fit the code', () => {
   const names = PLANTED_BUGS.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   for (const one of PLANTED_BUGS) {

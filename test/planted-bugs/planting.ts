@@ -10,15 +10,15 @@ export interface Spoilt {
   readonly text: string;
 }
 
-/** The source tree, as far as planting needs it. */
+/** The part of the source tree that planting needs. */
 export interface Sources {
-  /** Undefined where there is no such file. */
+  /** Undefined if there is no such file. */
   read(path: string): string | undefined;
-  /** Every file of the product that is no test. */
+  /** Every file of the product except tests. */
   paths(): readonly string[];
 }
 
-/** Every file that the bug changes, provided that each mistake fits in exactly one way. */
+/** Every file that the bug changes; fails unless each mistake fits in exactly one place. */
 export function spoilt(bug: PlantedBug, sources: Sources): Spoilt[] {
   const texts = new Map<string, string>();
   for (const spoil of [bug, ...(bug.also ?? [])]) {
@@ -46,14 +46,14 @@ export function spoiltText(text: string, { symbol, replace: [before, after] }: S
 /** As the build compiles it. */
 export function compiled({ path, text }: Spoilt, root: string): string {
   const settings = readFileSync(join(root, '.swcrc'), 'utf8');
-  // The compiler's types do not know what editors go by.
+  // The compiler's types do not know options for editors.
   const options = JSON.parse(settings, (key, value: unknown) =>
     key === '$schema' ? undefined : value,
   ) as Options;
   return transformSync(text, { ...options, filename: path, sourceMaps: false, swcrc: false }).code;
 }
 
-/** Where the symbol is: in its file, or, after it has moved, in the only file that exports it. */
+/** The file of the symbol: its own or, after a move, the only file that exports it. */
 function fileOf({ file, symbol }: Spoil, sources: Sources): string {
   const text = sources.read(file);
   if (text !== undefined && declarationsOf(text, symbol).length > 0) return file;
@@ -83,7 +83,7 @@ function isExported(modifiers: readonly ts.Modifier[] | undefined): boolean {
   return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
 }
 
-/** A function that is only announced, as overloads are, is none. */
+/** An overload without a body does not count. */
 function declarationsOf(text: string, symbol: string): ts.Node[] {
   const [outer, member] = symbol.split('.');
   return parsed(text)
@@ -114,7 +114,7 @@ interface Place {
   readonly to: number;
 }
 
-/** Where the snippet stands, however both are laid out. */
+/** Where the snippet occurs, whatever the layout of both. */
 function occurrences(text: string, snippet: string): Place[] {
   const [inText, wanted] = [written(text), written(snippet)];
   const places: Place[] = [];
@@ -125,7 +125,7 @@ function occurrences(text: string, snippet: string): Place[] {
   return places;
 }
 
-/** Without blanks, line ends and the commas that only a longer layout has, and where each character stood. */
+/** The text without spaces, line ends and trailing commas, and the position of each character. */
 function written(text: string): { readonly text: string; readonly places: readonly number[] } {
   const places = [...text.matchAll(/\S/g)].map(({ index }) => index);
   const kept = places.filter((place, index) => {

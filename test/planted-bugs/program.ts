@@ -5,7 +5,7 @@ export interface ProgramExit {
   readonly output: string;
 }
 
-/** Runs a program of ours to its end. */
+/** Runs a program of this project to its end. */
 export function runToEnd(folder: string, args: readonly string[]): Promise<ProgramExit> {
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';

@@ -2,7 +2,7 @@ import type { PlantedBug } from './planted-bug.js';
 
 type SimulatorBug = Omit<PlantedBug, 'foundBy' | 'options'>;
 
-/** Journals, their owners, and what these know. */
+/** Journals, their owners, and what owners know. */
 const JOURNALS: readonly SimulatorBug[] = [
   {
     name: 'owner-answers-before-the-journal',
@@ -86,7 +86,7 @@ const JOURNALS: readonly SimulatorBug[] = [
   },
 ];
 
-/** Money, winners, and what makers are protected from. */
+/** Money, winners and makers' protection. */
 const TRADE: readonly SimulatorBug[] = [
   {
     name: 'desk-ignores-other-shards',
@@ -179,7 +179,7 @@ const TRADE: readonly SimulatorBug[] = [
   },
 ];
 
-/** Who sees what, streams, and what is shown of auctions that are over. */
+/** Who sees what: streams, and views of finished auctions. */
 const TOLD: readonly SimulatorBug[] = [
   {
     name: 'makers-see-rivals',

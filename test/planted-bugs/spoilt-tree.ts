@@ -14,23 +14,23 @@ import type { PlantedBug } from './planted-bug.js';
 import { compiled, spoilt, type Sources } from './planting.js';
 
 const PRODUCT = ['apps', 'libs'];
-/** What programs find beside the compiled tree. */
+/** What programs need next to the compiled tree. */
 const BESIDE = ['package.json', 'deploy', 'docs'];
 
-/** A compiled tree that runs like the sound one and can be spoilt. */
+/** A compiled tree that runs like the original and can be changed. */
 export class SpoiltTree {
   readonly folder = mkdtempSync(join(tmpdir(), 'sotto-planted-'));
 
   constructor(private readonly root: string) {
     for (const name of ['dist', ...BESIDE])
       cpSync(join(root, name), join(this.folder, name), { recursive: true });
-    // Nothing is to be compiled anew there: that would undo the mistake.
+    // Nothing may be compiled again there: that would undo the mistake.
     mkdirSync(join(this.folder, 'tools'));
     writeFileSync(join(this.folder, 'tools/start.mjs'), "await import('../dist/apps/launcher/main.js');\n");
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** Compiles the bug over the sound files; gives a function that undoes it. */
+  /** Compiles the bug over the original files; returns a function that undoes it. */
   plant(bug: PlantedBug): () => void {
     const sound = spoilt(bug, sourcesIn(this.root)).map((file) => {
       const target = join(this.folder, 'dist', file.path.replace(/\.ts$/, '.js'));

@@ -1,15 +1,18 @@
 type Fields = Record<string, unknown>;
 type Path = readonly (string | number)[];
 
-/** A bundle that is not as it was any more. */
+/** A bundle that was changed. */
 export interface Alteration {
   readonly what: string;
-  /** The number of the record that was altered, where it was one record and not their order. */
+  /** The number of the altered record, if it was one record and not their order. */
   readonly record: number | undefined;
   readonly bundle: unknown;
 }
 
-/** Every single alteration of a JSON value: each field changed, emptied, gone; one added to each object; elements dropped, doubled, swapped. */
+/**
+ * Every single alteration of a JSON value: each field changed, emptied, removed; one added to each object;
+ * elements dropped, doubled, swapped.
+ */
 export function* alterationsOf(bundle: object): Generator<Alteration> {
   for (const path of pathsIn(bundle)) {
     const altered = alteredAt(bundle, path);
@@ -53,7 +56,7 @@ function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((holder, key) => (holder as Fields)[key], value);
 }
 
-/** Changed as little as can be, at either end. */
+/** The smallest changes at either end. */
 function othersThan(value: unknown): unknown[] {
   if (typeof value === 'number') return [value + 1, String(value)];
   if (typeof value === 'boolean') return [!value];
@@ -71,7 +74,7 @@ function remove(holder: object, key: string | number): void {
   else Reflect.deleteProperty(holder, key);
 }
 
-/** The last has no next, and two that are alike make no difference: then the list is left one longer. */
+/** The last element has no next, and swapping equal ones changes nothing: then the list gets one more element. */
 function swap(list: object, key: string | number): void {
   const items = list as unknown[];
   const at = key as number;

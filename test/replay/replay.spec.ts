@@ -11,7 +11,7 @@ import { keyIdOf, type ReplayBundle, type ReplayRecord } from '#libs/auction/rul
 import { sealedRecords, signedFrame } from '#libs/auction/rules/replay/seal.js';
 import { alterationsOf } from './alterations.js';
 
-/** Bundles of real auctions, as a cluster gave them: what was given once must be replayable for ever. */
+/** Bundles of real auctions from a cluster: every bundle must be replayable for ever. */
 const BUNDLES = join(import.meta.dirname, 'bundles');
 const KINDS = ['won', 'split', 'unawarded', 'cancelled', 'voided'] as const;
 
@@ -26,7 +26,7 @@ function numbersIn({ alterations, contradictions }: BundleVerdict): (number | un
 describe.each(KINDS)('the bundle of an auction that was %s', (kind) => {
   const bundle = bundleOf(kind);
 
-  it('is as it must be', () => {
+  it('is valid', () => {
     expect(judge(bundle, KEYS)).toMatchObject({
       ...{ ok: true, origin: 'VERIFIED', alterations: [], contradictions: [] },
       ...{ ranking: bundle.ranking, state: { status: bundle.status } },
@@ -46,7 +46,7 @@ describe.each(KINDS)('the bundle of an auction that was %s', (kind) => {
     expect(tried).toBeGreaterThan(500);
   });
 
-  it('can be written in another order of names, which changes nothing', () => {
+  it('may have its names in another order', () => {
     const turned = JSON.parse(JSON.stringify(bundle), (_name, value: unknown) =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
         ? Object.fromEntries(Object.entries(value).reverse())
@@ -60,7 +60,7 @@ describe.each(KINDS)('the bundle of an auction that was %s', (kind) => {
 describe('one altered record', () => {
   const bundle = bundleOf('won');
 
-  it('is the only one that the seals accuse', () => {
+  it('is the only one that the seals report', () => {
     bundle.records.forEach((_, index) => {
       for (const field of ['occurred_at', 'hash', 'digest', 'previous', 'type'] as const) {
         const altered = structuredClone(bundle);
@@ -85,7 +85,7 @@ describe('one altered record', () => {
   });
 });
 
-/** Somebody who knows everything but the private key of the service. */
+/** A forger who knows everything but the private key of the service. */
 function forged(bundle: ReplayBundle, change: (records: ReplayRecord[]) => void): ReplayBundle {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const { x = '' } = publicKey.export({ format: 'jwk' });
@@ -109,17 +109,17 @@ function signWith(key: KeyObject): (text: string) => string {
   return (text) => sign(null, Buffer.from(text), key).toString('hex');
 }
 
-describe('a forger with a key of his own', () => {
+describe('a forger with another key', () => {
   const bundle = bundleOf('won');
 
-  it('passes only with those who do not ask whose key it is', () => {
+  it('passes only if the reader does not check whose key it is', () => {
     const copy = forged(bundle, () => undefined);
     expect(judge(copy, undefined)).toMatchObject({ ok: true, origin: 'NOT_VERIFIED' });
     expect(judge(copy, KEYS)).toMatchObject({ ok: false, origin: 'NOT_VERIFIED' });
     expect(judge(copy, KEYS).alterations).toEqual([{ what: expect.stringContaining('another key') }]);
   });
 
-  it('is contradicted by the rules where he changes what they decide', () => {
+  it('is contradicted by the rules after changing what they decide', () => {
     const index = bundle.records.findIndex(({ type }) => type === 'AUCTION_AWARDED');
     const { alterations, contradictions } = judge(
       forged(bundle, (records) => {
@@ -194,7 +194,7 @@ describe('a forger with a key of his own', () => {
     expect([ok, found.map(({ record }) => record?.number)]).toEqual([false, [index + 1]]);
   });
 
-  it('cannot leave out a losing quote without a gap being told by nobody but the signature', () => {
+  it('can leave out a losing quote without a gap, and only the signature reveals it', () => {
     const without = forged(bundle, (records) => {
       const at = records.findLastIndex(({ type }) => type === 'QUOTE_SUBMITTED');
       records.splice(at, 1);
@@ -204,7 +204,7 @@ describe('a forger with a key of his own', () => {
 });
 
 describe('the file', () => {
-  it('is not read where one name stands twice, however it is escaped, or a number is not exact', () => {
+  it('is not read if one name occurs twice, however it is escaped, or a number is not exact', () => {
     const text = textOf('won').replace(/\s+/g, ' ');
     for (const [from, to] of [
       ['"side": "BUY"', '"side": "BUY", "side": "BUY"'],
@@ -228,7 +228,7 @@ describe('the file', () => {
     {},
     { format: 'sotto-replay-bundle', version: 2 },
     { ...bundleOf('won'), records: [] },
-  ])('is no bundle where it holds %j', (value) => {
+  ])('is not a bundle if it holds %j', (value) => {
     const verdict = judge(value, undefined);
     expect(verdict.ok).toBe(false);
     expect(verdictText(verdict)).toContain('NOT OK');
@@ -248,8 +248,8 @@ describe('keys', () => {
   });
 });
 
-describe('what is said', () => {
-  it('names the record, its position and its type, for people and for programs', () => {
+describe('the output', () => {
+  it('names the record, its position and its type, as text and as JSON', () => {
     const altered = structuredClone(bundleOf('won'));
     Object.assign(altered.records[4]!, { occurred_at: '2020-01-01T00:00:00.000000000Z' });
     const verdict = judge(altered, KEYS);
@@ -263,7 +263,7 @@ describe('what is said', () => {
     });
   });
 
-  it('cannot be written over by what a bundle says', () => {
+  it("cannot be manipulated by the bundle's texts", () => {
     const altered = structuredClone(bundleOf('won'));
     Object.assign(altered.records[4]!, { type: 'Q\u001b[2J\u009bOK' });
     expect(verdictText(judge(altered, KEYS))).toContain('Q?[2J?OK');
@@ -274,7 +274,7 @@ describe('what is said', () => {
     [['a', 'b'], 'expected the file'],
     [['a', '--output', 'xml'], 'json'],
     [['a', '--kee', 'b'], 'kee'],
-  ])('to %j is how it is used', (args, fault) => {
+  ])('to %j is the usage', (args, fault) => {
     expect(callOf(args)).toEqual({ fault: expect.stringContaining(fault) });
   });
 

@@ -8,7 +8,7 @@ import { randomSession, realistic, uuidNamed } from '#libs/testing/auctions/jour
 
 const AUCTIONS = 20;
 
-/** Auctions of all endings, and everything else that a journal may hold. */
+/** Auctions of all endings, and every other event that a journal may have. */
 export function journalOfAll(): JournalEntry[] {
   const journal = randomSession(11, AUCTIONS);
   for (const event of realistic(failing().events, 'failing', journal.shard, 0)) journal.write(event);
@@ -19,7 +19,7 @@ export function journalOfAll(): JournalEntry[] {
   return journal.records;
 }
 
-/** What no random tale tells of. */
+/** Events that random stories do not have. */
 function failing(): AuctionStory {
   return new AuctionStory()
     .submits('mia')

@@ -8,7 +8,7 @@ import { auctionBody, mustBe, TradingFloor, type Trader } from '../e2e/trading-f
 import { journalOfAll, statesAfter } from './journal-of-all.js';
 import { releaseFolder, schemaText, type RecordedPlay } from './releases.js';
 
-/** Keeps what a small cluster of this code writes, and what its auctions looked like, in place of what had this name before. */
+/** Saves what a small cluster of this code writes and how its auctions looked, replacing earlier data of this name. */
 export async function keepRelease(name: string): Promise<void> {
   const folder = releaseFolder(name);
   rmSync(folder, { recursive: true, force: true });

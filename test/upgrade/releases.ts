@@ -5,19 +5,19 @@ import type { JournalEntry } from '#libs/journal/journal.js';
 
 const FOLDER = import.meta.dirname;
 
-/** Something whose data every later release has to open; `baseline` is what the first of them came from. */
+/** A release whose data every later one must open; `baseline` is from before the first. */
 export interface KeptRelease {
   readonly name: string;
-  /** What `npm run backup` wrote of a cluster that was traded on. */
+  /** The result of `npm run backup` on a cluster after trading. */
   readonly backup: string;
   readonly secrets: string;
   /** The schema as its migrations made it. */
   readonly schema: string;
-  /** What was open and what was over when the backup was taken. */
+  /** Open and finished auctions at the time of the backup. */
   readonly play: RecordedPlay;
-  /** A journal with every type of event that it knew. */
+  /** A journal with every type of event that the release knew. */
   readonly journal: readonly JournalEntry[];
-  /** The state of each auction after it. */
+  /** The state of each auction after that journal. */
   readonly states: Readonly<Record<string, unknown>>;
 }
 
@@ -76,7 +76,7 @@ const PARTS = [
   `select pg_get_functiondef(oid) as line from pg_proc where pronamespace::regnamespace::text in ${SCHEMAS}`,
 ];
 
-/** Everything about the tables that rows or statements could depend on, a line each and in a fixed order. */
+/** Everything about the tables that rows or statements could depend on, one line each and in a fixed order. */
 export async function schemaText(pool: Pool): Promise<string> {
   const parts: string[] = [];
   for (const part of PARTS) {

@@ -17,10 +17,10 @@ import {
   verdict,
 } from '../trading-floor.js';
 
-/** Of the contract that is halted and closed here no other spec knows. */
+/** No other spec uses the contract that is halted and closed here. */
 const VENUE = 'venue_b';
 
-// Much of this is waiting for three owners to hear of a change.
+// Most of the time is spent waiting until three owners know a change.
 jest.setTimeout(20_000);
 
 let floor: TradingFloor;
@@ -52,14 +52,14 @@ function body(differing: Readonly<Record<string, unknown>> = {}): Readonly<Recor
   return auctionBody(contract, [maker], { duration_ms: 30_000, ...differing });
 }
 
-/** An auction that the test leaves behind cancelled. Owners learn with a delay that an earlier test has undone its changes. */
+/** An auction that is cancelled after the test. Owners learn late that an earlier test undid its changes. */
 async function opens(differing: Readonly<Record<string, unknown>> = {}): Promise<AuctionJson> {
   const opened = await eventually(() => originator.opens(body(differing)));
   undo.push(() => originator.cancel(opened.auction_id));
   return opened;
 }
 
-/** Changes the books of another authority for this test only. */
+/** Changes data of another authority for this test only. */
 async function decree(
   statement: string,
   values: unknown[],
@@ -70,14 +70,14 @@ async function decree(
   await books.rows(statement, values);
 }
 
-/** One that comes about is taken back at once. */
+/** A created auction is cancelled at once. */
 async function create(): Promise<ApiAnswer<AuctionJson>> {
   const answer = await originator.create(body());
   if (answer.status === 201) await originator.cancel(answer.body.auction_id);
   return answer;
 }
 
-/** One that is accepted is taken back at once. */
+/** An accepted quote is withdrawn at once. */
 async function attempt(id: string): Promise<ApiAnswer<QuoteJson>> {
   const answer = await quote(id);
   if (answer.status === 201) await maker.withdraw(answer.body);
@@ -88,18 +88,18 @@ function quote(id: string): Promise<ApiAnswer<QuoteJson>> {
   return maker.submit(id, { price_atoms: 500_000, quantity_atoms: CONTRACT });
 }
 
-/** A quote that must be accepted, as soon as its owner knows that it may. */
+/** A quote that must be accepted once its owner knows that it may. */
 function standingQuote(id: string): Promise<QuoteJson> {
   return eventually(async () => mustBe(201, await quote(id)));
 }
 
-/** The policy is followed with a short delay; each look takes a fresh key, for rejections stick to theirs. */
+/** Policy changes arrive with a short delay. Each try has a new key, because a rejection is stored under its key. */
 async function untilVerdict(expected: string, act: () => Promise<ApiAnswer<unknown>>): Promise<void> {
   await eventually(async () => expect(verdict(await act())).toBe(expected), 5_000);
 }
 
 describe('a suspended account', () => {
-  it('may neither quote nor create, and still withdraw and cancel', async () => {
+  it('may neither quote nor create, but still withdraw and cancel', async () => {
     const { auction_id: id } = await opens();
     const standing = await standingQuote(id);
     const other = await opens();
@@ -115,7 +115,7 @@ describe('a suspended account', () => {
 });
 
 describe('an account', () => {
-  it('needs an entitlement for every venue, and trades no more at a time than it may', async () => {
+  it('needs an entitlement for every venue, and may not exceed its largest size', async () => {
     const { auction_id: id } = await opens();
     const entitle = 'update control.accounts_policy set venues = $2 where account_id = $1';
     const [policy] = await books.rows<{ venues: string[]; most: string }>(
@@ -181,7 +181,7 @@ describe('a market', () => {
   }
   const later = '2099-01-01T00:00:00Z';
 
-  it('that pauses takes no quotes and no creates, and voids nothing', async () => {
+  it('that pauses refuses quotes and creates, and voids nothing', async () => {
     const { auction_id: id } = await opens();
     await market('PAUSED', later);
     await untilVerdict('422 MARKET_NOT_TRADABLE', () => attempt(id));
@@ -189,7 +189,7 @@ describe('a market', () => {
     expect((await originator.view(id)).status).toBe('OPEN');
   });
 
-  it('that closes before the auction would is no route for it', async () => {
+  it('that closes before the auction is not a valid route', async () => {
     await market('TRADING', new Date(Date.now() + 10_000).toISOString());
     await untilVerdict('422 MARKET_CLOSES_BEFORE_AUCTION', create);
   });
@@ -226,7 +226,7 @@ describe('risk evidence', () => {
     const { auction_id: id } = await opens();
     const vouch = `update risk.evidence set ${column} = now() + $4::interval where ${where}`;
     undo.push(() => books.rows(vouch, [...scope(), '90 seconds']));
-    // The ledger's worker may vouch anew in between, so the decree is repeated until it was seen.
+    // The ledger's worker may renew the evidence in between, so the change is repeated until it was seen.
     await eventually(async () => {
       await books.rows(vouch, [...scope(), '-1 second']);
       expect(verdict(await quote(id))).toBe(`422 ${code}`);
@@ -234,7 +234,7 @@ describe('risk evidence', () => {
     }, 5_000);
   });
 
-  it('that contradicts itself is 500 to a preflight, and no quote', async () => {
+  it('that contradicts itself gives 500 to a preflight, and no quote is accepted', async () => {
     const { auction_id: id } = await opens();
     const [was] = await books.rows<{ amount: string }>(
       `select amount::text from risk.evidence where ${where} and resource = 'COLLATERAL'`,
@@ -242,7 +242,7 @@ describe('risk evidence', () => {
     );
     const state = `update risk.evidence set amount = $4 where ${where} and resource = 'COLLATERAL'`;
     undo.push(() => books.rows(state, [...scope(), was!.amount]));
-    // The ledger's worker may state anew what it has at any moment.
+    // The ledger's worker may renew the evidence at any moment.
     await eventually(async () => {
       await books.rows(state, [...scope(), -1]);
       const preflight = await maker.preflightQuote(id, 500_000, CONTRACT);
@@ -283,7 +283,7 @@ describe('market maker protection', () => {
     frozen_ms: 60_000,
   };
 
-  it('withdraws what stands and freezes the maker until it resets', async () => {
+  it('withdraws active quotes and freezes the maker until it resets', async () => {
     const protected_ = await floor.newTrader('maker');
     const audience = { market_maker_ids: [protected_.accountId] };
     const won = await eventually(() => originator.opens(body({ audience, duration_ms: 1_200 })));

@@ -48,7 +48,7 @@ afterAll(async () => {
   await books.close();
 });
 
-it('to everybody but auditors there are no such paths', async () => {
+it('the audit paths do not exist for anyone but auditors', async () => {
   const asked = [AUDIT, `${AUDIT}/${id}`, `${AUDIT}/${id}/bundle`];
   for (const { api } of [originator, makers[0], await floor.trader('operator-1')])
     for (const path of asked) expect(verdict(await api.get(path))).toBe('404 not_found');
@@ -56,7 +56,7 @@ it('to everybody but auditors there are no such paths', async () => {
 });
 
 describe('a completed auction', () => {
-  it('shows every event and ranks every quote, and names nobody', async () => {
+  it('shows every event and ranks every quote, without any names', async () => {
     const answer = await auditor.api.get<AuditView>(`${AUDIT}/${id}`, { 'x-request-id': `audit-${id}` });
     const seen = mustBe(200, answer);
     expect(seen.ranking.map(({ price_atoms: price, reason }) => [price, reason])).toEqual([
@@ -75,12 +75,12 @@ describe('a completed auction', () => {
     expect(reads).toEqual([{ what: 'AUCTION', status: 200, auction_ids: [id] }]);
   });
 
-  it('stands in the list of completed auctions', async () => {
+  it('is in the list of completed auctions', async () => {
     const page = await auditor.api.get<{ auctions: { auction_id: string }[] }>(`${AUDIT}?limit=50`);
     expect(mustBe(200, page).auctions.length).toBeGreaterThan(0);
   });
 
-  it('gives a bundle from which the outcome is found again, and whose seal is known', async () => {
+  it('gives a bundle that reproduces the outcome and has a known seal', async () => {
     const bundle = mustBe(200, await auditor.api.get<ReplayBundle>(`${AUDIT}/${id}/bundle`));
     const keys = publicKeysIn((await floor.anybody.get('/.well-known/audit-keys.json')).text);
     expect(judge(bundle, keys)).toMatchObject({

@@ -15,7 +15,7 @@ import {
   verdict,
 } from '../trading-floor.js';
 
-/** A price at which the maker that buys pays nine times what the originator that sells must put up. */
+/** At this price the buying maker pays nine times what the selling originator must put up. */
 const PRICE = 900_000;
 const VENUE = 'venue_b';
 const AFFORDABLE = 10;
@@ -62,7 +62,7 @@ function accepted(answers: readonly ApiAnswer<unknown>[]): number {
   return answers.filter(({ status }) => status < 300).length;
 }
 
-/** Exactly so many auctions, some of them at each of the three owners: what is one too many of a shard is taken back. */
+/** Exactly this many auctions, with some at each of the three owners; surplus ones of a shard are cancelled. */
 async function onAllShards(count: number, quantity: number): Promise<AuctionJson[]> {
   const made: AuctionJson[] = [];
   const shardOf = ({ auction_id: id }: AuctionJson): string => id.charAt(0);
@@ -76,7 +76,7 @@ async function onAllShards(count: number, quantity: number): Promise<AuctionJson
 }
 
 describe('an account that can afford exactly ten quotes', () => {
-  it('gets ten of fifteen at once over all shards, again after taking them back, and no more by revising', async () => {
+  it('gets ten of fifteen simultaneous quotes over all shards, again after withdrawing them, and no more by revising', async () => {
     const probe = await sells(CONTRACT);
     const total = await maximum(probe.auction_id);
     const unit = Math.floor(total / AFFORDABLE / (2 * CONTRACT)) * 2 * CONTRACT;
@@ -101,7 +101,7 @@ describe('an account that can afford exactly ten quotes', () => {
       mustBe(200, await maker.api.post('/v1/quotes/withdraw-all', {}));
       await eventually(async () => expect(await maximum(probe.auction_id)).toBe(total));
     }
-    // Fifteen halves fit, and what is left lets five of them double.
+    // Fifteen halves fit, and the remaining balance lets five of them double.
     const halves = await quoteAll(unit / 2);
     expect(accepted(halves)).toBe(15);
     const doubled = await Promise.all(halves.map(({ body }) => maker.revise(body, { quantity_atoms: unit })));
@@ -111,7 +111,7 @@ describe('an account that can afford exactly ten quotes', () => {
   }, 40_000);
 });
 
-describe('what is set aside', () => {
+describe('a reservation', () => {
   it('is free again after a withdrawal, an expiry, a cancel, a lost and a missed auction', async () => {
     const probe = await sells(CONTRACT);
     const total = await maximum(probe.auction_id);
@@ -123,7 +123,7 @@ describe('what is set aside', () => {
     const withdrawn = await quoted();
     const cancelled = await quoted();
     await quoted({}, { expires_at: new Date(Date.now() + 900).toISOString() });
-    // Below the minimum fill, so nobody wins.
+    // Below the minimum fill, so no quote wins.
     await quoted({ duration_ms: 1_000, quantity_atoms: 2 * quantity });
     const rival = await floor.newTrader('maker');
     const lost = await sells(quantity, {
@@ -142,7 +142,7 @@ describe('what is set aside', () => {
     await Promise.all([withdrawn].map((quote) => originator.cancel(quote.auction_id)));
   }, 20_000);
 
-  it('of the originator is free again once its auction is over, and what settled is gone', async () => {
+  it('of the originator is free again once its auction is over, and settled amounts are gone', async () => {
     const other = await floor.newTrader('originator');
     const before = await books.reserved(other.accountId);
     const opened = await other.opens(auctionBody(floor.contract(VENUE, 2), [maker], { duration_ms: 1_000 }));
@@ -188,7 +188,7 @@ describe('a preflight', () => {
     await originator.cancel(auction.auction_id);
   });
 
-  /** Atoms more than the verdict's maximum: one step too many. */
+  /** Atoms above the verdict's maximum: one step too many. */
   function sizes(found: PreflightJson): { most: number; tooMuch: number } {
     const most = Math.floor(Number(found.maximum_executable_quantity_atoms) / CONTRACT) * CONTRACT;
     return { most, tooMuch: most + CONTRACT };
@@ -212,7 +212,7 @@ describe('a preflight', () => {
       const short = side === 'BUY' ? '422 INSUFFICIENT_INVENTORY' : '422 INSUFFICIENT_COLLATERAL';
       expect(verdict(await maker.submit(id, { price_atoms: price, quantity_atoms: tooMuch }))).toBe(short);
       const quote = mustBe(201, await maker.submit(id, { price_atoms: price, quantity_atoms: most }));
-      // What the quote holds itself counts as free for its own revision.
+      // The quote's own hold counts as free for its own revision.
       const again = mustBe(200, await maker.preflightQuote(id, price, CONTRACT));
       expect(again.maximum_executable_quantity_atoms).toBe(found.maximum_executable_quantity_atoms);
       await maker.withdraw(quote);
@@ -239,7 +239,7 @@ describe('a preflight', () => {
     await eventually(async () => expect(await books.reserved(other.accountId)).toEqual({}));
   });
 
-  it('sets nothing aside and leaves no trace', async () => {
+  it('reserves nothing and leaves no trace', async () => {
     const auction = await sells(10 * CONTRACT);
     const before = await books.reserved(maker.accountId);
     await Promise.all(

@@ -40,7 +40,7 @@ it('plays a whole auction against the running cluster and explains it', async ()
     place = told.indexOf(step, place);
     if (place < 0) throw new Error(`after the step before it there is no ${step} in\n${told}`);
   }
-  // No colours where nobody watches.
+  // No colours without a terminal.
   expect(told).not.toContain('\u001B');
   expect(performance.now() - began).toBeLessThan(25_000);
 }, 40_000);

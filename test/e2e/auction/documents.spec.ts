@@ -27,7 +27,7 @@ describe('the documents', () => {
     ['/asyncapi.json', stream],
     ['/execution/openapi.json', executionDocument(executionSpecs())],
     ['/execution/asyncapi.json', socketDocument(API_VERSION)],
-  ])('%s is served to anybody, as it is made from the declarations', async (path, document) => {
+  ])('%s is served to anyone, exactly as generated from the declarations', async (path, document) => {
     const answer = await get(path);
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     expect(answer.body).toEqual(JSON.parse(JSON.stringify(document)));
@@ -36,7 +36,7 @@ describe('the documents', () => {
   it.each([
     ...['/openapi.json', '/asyncapi.json', '/docs'],
     ...['/execution/openapi.json', '/execution/asyncapi.json', '/execution/docs'],
-  ])('%s is fetched once as long as it is the same', async (path) => {
+  ])('%s is not sent again while it is unchanged', async (path) => {
     const first = await get(path);
     const tag = first.headers.etag ?? '';
     expect(tag).toMatch(/^"[\w-]{22}"$/);
@@ -60,7 +60,7 @@ describe('the documents', () => {
     ]);
   });
 
-  it('are what nobody can change', async () => {
+  it('cannot be changed by any caller', async () => {
     expect(verdict(await floor.anybody.send('POST', '/openapi.json', { body: {} }))).toBe(
       '405 method_not_allowed',
     );

@@ -160,7 +160,7 @@ describe('a body', () => {
     expect(Object.keys(answer.body)).toEqual(['error']);
   });
 
-  it('that looks unusual and is right is taken', async () => {
+  it('that looks unusual but is valid is accepted', async () => {
     const raw = `\r\n\t ${withField('"client_reference":"\\ud83d\\ude00 \\u0041\\/"')} \n`.replace(
       '"side"',
       '"\\u0073ide"',
@@ -174,7 +174,7 @@ describe('a body', () => {
     await originator.cancel(opened.auction_id);
   });
 
-  it('has at most 1 MiB, told by what comes and not by what is promised', async () => {
+  it('has at most 1 MiB, counted from the bytes that arrive and not from the announced length', async () => {
     const exact = withField(
       `"client_reference":"${'r'.repeat(ONE_MIB - Buffer.byteLength(withField('"client_reference":""')))}"`,
     );
@@ -188,7 +188,7 @@ describe('a body', () => {
     expect(promised).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('is JSON, uncompressed, or says nothing of what it is', async () => {
+  it('is uncompressed JSON, with or without a content type', async () => {
     const types = [
       'text/plain',
       'application/xml',
@@ -222,8 +222,8 @@ describe('a body', () => {
   }
 });
 
-describe('what one may not see', () => {
-  it('looks exactly like what never was, in bytes and headers', async () => {
+describe('an object that the caller may not see', () => {
+  it('looks exactly like one that never existed, in bytes and headers', async () => {
     const live = await originator.opens(body());
     const over = await originator.opens(body({ duration_ms: 1_000 }));
     await maker.quotes(live.auction_id, 500_000, 1);
@@ -243,7 +243,7 @@ describe('what one may not see', () => {
       (id) =>
         outsider.api.post(`/v1/auctions/${id}/quotes/${id}/revise`, { expected_revision: 1, price_atoms: 1 }),
     ];
-    // Of another shard, of another version, and one that differs in a single digit.
+    // An id of another shard, one of another version, and one that differs in a single digit.
     const never = [
       `${live.auction_id[0]}${randomUUID().slice(1)}`,
       `2${randomUUID().slice(1)}`,
@@ -261,7 +261,7 @@ describe('what one may not see', () => {
     await originator.cancel(live.auction_id);
   });
 
-  it('is no more than malformed when its id is', async () => {
+  it('is only malformed if its id is', async () => {
     const id = (await originator.opens(body())).auction_id;
     const malformed = [
       id.toUpperCase(),
@@ -283,7 +283,7 @@ describe('what one may not see', () => {
 });
 
 describe('every answer', () => {
-  it('bears a request id of its own', async () => {
+  it('has its own request id', async () => {
     const answers = await Promise.all(
       ['/healthz', '/nowhere', '/v1/auctions', '/v1/me'].map((path) => floor.anybody.get<unknown>(path)),
     );
@@ -292,7 +292,7 @@ describe('every answer', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('is JSON in the flat envelope even for what is no HTTP', async () => {
+  it('is JSON in the flat envelope, even for bytes that are not HTTP', async () => {
     for (const garbage of [
       'GARBAGE\r\n\r\n',
       'GET / HTTP/9.9\r\n\r\n',
@@ -302,7 +302,7 @@ describe('every answer', () => {
     }
   });
 
-  it('comes although others say nothing, or half of it', async () => {
+  it('comes although other clients send nothing, or half a request', async () => {
     const { hostname, port } = new URL(floor.cluster.gatewayUrl);
     const idlers = Array.from({ length: 100 }, (_, index) => {
       const socket = connect({ host: hostname, port: Number(port) });

@@ -12,7 +12,7 @@ import {
   verdict,
 } from '../trading-floor.js';
 
-/** What was left of an auction when it had ended. */
+/** What remains of an auction after its end. */
 interface Ending {
   readonly opened: AuctionJson;
   readonly quotes: readonly QuoteJson[];
@@ -56,7 +56,7 @@ afterAll(() => {
   floor.close();
 });
 
-describe('an auction that nobody wins', () => {
+describe('an auction without a winner', () => {
   const endings = new Map<string, Ending>();
 
   beforeAll(async () => {
@@ -81,7 +81,7 @@ describe('an auction that nobody wins', () => {
   }, 30_000);
 
   it.each([...'NO_QUOTES RESERVE_NOT_MET MINIMUM_NOT_MET'.split(' '), 'MINIMUM_NOT_MET of a split'])(
-    'says so to its originator with the reason %s',
+    'gives its originator the reason %s',
     (name) => {
       const { seen, told, opened } = endings.get(name)!;
       const at = { occurred_at: opened.closes_at, actor: 'SYSTEM' };
@@ -100,7 +100,7 @@ describe('an auction that nobody wins', () => {
     },
   );
 
-  it('is NO_AWARD to makers whose quote stood, and just over to the others', () => {
+  it('is NO_AWARD for makers with an active quote, and just over for the others', () => {
     const statusesOf = (name: string): string[] => endings.get(name)!.makerSees.map(({ status }) => status);
     expect(statusesOf('NO_QUOTES')).toEqual(['COMPLETED', 'COMPLETED', 'COMPLETED']);
     expect(statusesOf('RESERVE_NOT_MET')).toEqual(['NO_AWARD', 'COMPLETED', 'COMPLETED']);
@@ -119,7 +119,7 @@ describe('an auction that nobody wins', () => {
 });
 
 describe('an auction that its originator cancels', () => {
-  it('is over for everybody, with the reason for the originator alone', async () => {
+  it('is over for all parties, with the reason only for the originator', async () => {
     const [first, second] = makers;
     const { auction_id: id } = await originator.opens(auctionBody(floor.contract('venue_c', 1), makers));
     await first!.quotes(id, 500_000, 10);
@@ -172,7 +172,7 @@ describe('an auction that its originator cancels', () => {
 });
 
 describe('a close', () => {
-  it('refuses what comes at or after closes_at, before and after the award', async () => {
+  it('refuses commands at or after closes_at, before and after the award', async () => {
     const [first, second] = makers;
     const opened = await originator.opens(
       auctionBody(floor.contract('venue_c', 1), makers, { duration_ms: 1_000 }),
@@ -193,7 +193,7 @@ describe('a close', () => {
 });
 
 describe('a quote that expires', () => {
-  it('counts no longer from that instant on, and leaves room for another', async () => {
+  it('does not count from that instant on, and leaves room for another', async () => {
     const [first, second] = makers;
     const opened = await originator.opens(
       auctionBody(floor.contract('venue_c', 1), makers, { duration_ms: 2_500 }),
@@ -223,7 +223,7 @@ describe('a quote that expires', () => {
     expect((await first!.myQuotes(id)).map(({ status }) => status).sort()).toEqual(['EXPIRED', 'SETTLED']);
   });
 
-  it('must do so in the future', async () => {
+  it('must expire in the future', async () => {
     const { auction_id: id } = await originator.opens(auctionBody(floor.contract('venue_c', 1), makers));
     const past = {
       price_atoms: 500_000,
@@ -236,7 +236,7 @@ describe('a quote that expires', () => {
 });
 
 describe('priority among equal prices', () => {
-  it('goes to the earlier one; lowering the size keeps it, a new price or a larger size loses it', async () => {
+  it('goes to the earlier quote; a smaller size keeps it, a new price or a larger size loses it', async () => {
     const [first, second, third] = makers;
     const opened = await originator.opens(
       auctionBody(floor.contract('venue_c', 1), makers, { duration_ms: 2_000, allocation: 'SPLIT' }),
@@ -248,14 +248,14 @@ describe('priority among equal prices', () => {
     await second!.revise(lowered, { quantity_atoms: 5 * CONTRACT });
     await first!.revise(raised, { quantity_atoms: 5 * CONTRACT });
     const { award } = await originator.until(id, 'SETTLED');
-    // second 5, then third 4, and what remains to the first, who raised its size last.
+    // second 5, then third 4, and the rest to the first, who raised its size last.
     expect(award!.awards!.map(({ quantity_atoms: quantity }) => quantity / CONTRACT)).toEqual([5, 4, 1]);
     expect((await first!.view(id)).my_quote!.result).toMatchObject({ awarded_quantity_atoms: CONTRACT });
   });
 });
 
 describe('withdraw-all', () => {
-  it('takes back every quote on all shards, or those of some auctions or one venue, and names what stands', async () => {
+  it('withdraws every quote on all shards, or those of some auctions or one venue, and names those that remain', async () => {
     const [maker] = makers;
     const open = (venue: string, policy = 'FREE'): Promise<AuctionJson> =>
       originator.opens(

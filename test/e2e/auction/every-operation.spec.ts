@@ -6,11 +6,11 @@ import { specs } from '../../documents/described-interface.js';
 import { rawExchange, recordRaw } from '../raw-exchange.js';
 import { sharedFloor, type TradingFloor, verdict } from '../trading-floor.js';
 
-/** What follows for every operation from its declaration alone, those that are added later included. */
+/** Checks that follow from an operation's declaration, so operations added later are covered. */
 jest.setTimeout(30_000);
 
 const TOO_MUCH = 'x'.repeat(1_048_577);
-/** A request that stops has ten seconds, and is looked at once in a while. */
+/** A request that stalls is ended after ten seconds, checked now and then. */
 const PATIENCE_MS = 15_000;
 const KEY = { 'idempotency-key': 'a-key' };
 
@@ -34,14 +34,14 @@ afterAll(() => {
   floor.close();
 });
 
-/** Whoever the endpoint is there for. */
+/** A caller that the endpoint is meant for. */
 function memberFor({ access, role, requiredRole, capability }: EndpointSpec): ApiClient {
   const wanted = role ?? requiredRole ?? (capability === 'auction:quote' ? 'MARKET_MAKER' : 'ORIGINATOR');
   const api = members[wanted];
   return access === 'session' && api !== undefined ? api : floor.anybody;
 }
 
-/** Well-formed ids of what never was. */
+/** Well-formed ids of objects that never existed. */
 function pathOf(spec: EndpointSpec, id = '00000000-0000-8000-8000-000000000000'): string {
   return spec.path.replaceAll(/:(\w+)/g, (_, name: string) =>
     spec.ids?.[name]?.accepts(id) === false ? '0' : id,
@@ -59,7 +59,7 @@ async function answerTo(
 describe.each(specs.map((spec) => [`${spec.method} ${templateOf(spec.path)}`, spec] as const))(
   '%s',
   (_, spec) => {
-    it('takes no internal header and no encoding, and no more than 1 MiB', async () => {
+    it('accepts no internal header, no encoding, and at most 1 MiB', async () => {
       expect(await answerTo(spec, { headers: { 'x-auction-peer': 'me' } })).toBe(
         '403 internal_routing_headers_forbidden',
       );
@@ -73,25 +73,25 @@ describe.each(specs.map((spec) => [`${spec.method} ${templateOf(spec.path)}`, sp
     });
 
     if (spec.access === 'session') {
-      it('is closed to whoever has no token', async () => {
+      it('is refused without a token', async () => {
         expect(await answerTo(spec, { api: floor.anybody })).toBe('401 unauthorized');
         expect(await answerTo(spec, { api: floor.anybody.as('not.a.token') })).toBe('401 unauthorized');
       });
     }
     if (spec.capability !== undefined || spec.requiredRole !== undefined) {
-      it('is forbidden to whoever may not', async () => {
+      it('is forbidden without the capability', async () => {
         expect(await answerTo(spec, { api: members.VIEWER! })).toBe('403 forbidden');
       });
     }
     if (spec.role !== undefined) {
-      it('is not there for anybody else', async () => {
+      it('does not exist for other roles', async () => {
         expect(await answerTo(spec, { api: members.MARKET_MAKER! })).toBe('404 not_found');
       });
     }
 
     const names = Object.keys(spec.ids ?? {});
     if (names.length > 0) {
-      it.each(names)('wants a well-formed %s', async (name) => {
+      it.each(names)('requires a well-formed %s', async (name) => {
         const template = spec.path.replace(`:${name}`, '-');
         const path = pathOf({ ...spec, path: template });
         expect(await answerTo(spec, { path, raw: '{}', headers: KEY })).toBe(
@@ -108,7 +108,7 @@ describe.each(specs.map((spec) => [`${spec.method} ${templateOf(spec.path)}`, sp
       });
     }
     if (spec.query !== undefined) {
-      it('knows its query parameters and no others', async () => {
+      it('accepts its query parameters and no others', async () => {
         for (const query of ['surprise=1', 'limit=1&limit=1', 'limit=', 'limit=-1', '%']) {
           expect(await answerTo(spec, { path: `${pathOf(spec)}?${query}` })).toBe(
             `400 ${spec.query?.fault ?? ''}`,
@@ -124,7 +124,7 @@ describe.each(specs.map((spec) => [`${spec.method} ${templateOf(spec.path)}`, sp
     });
 
     if (spec.method === 'GET') {
-      it('is answered to HEAD alike, without the body', async () => {
+      it('answers HEAD in the same way, without the body', async () => {
         const api = memberFor(spec);
         const [get, head] = [await api.get(pathOf(spec)), await api.send('HEAD', pathOf(spec))];
         expect([head.status, head.text, Object.keys(head.headers).sort()]).toEqual([
@@ -137,7 +137,7 @@ describe.each(specs.map((spec) => [`${spec.method} ${templateOf(spec.path)}`, sp
   },
 );
 
-describe('what is no request, or comes too slowly', () => {
+describe('bytes that are not a request, or arrive too slowly', () => {
   const get = (...headers: string[]): string =>
     `${['GET /healthz HTTP/1.1', 'Host: x', ...headers].join('\r\n')}\r\n\r\n`;
   const many = Array.from({ length: 101 }, (_, at) => `A${at}: 1`);
@@ -149,7 +149,7 @@ describe('what is no request, or comes too slowly', () => {
     ['a header that is too long', get(`A: ${'a'.repeat(20_000)}`), '431 request_headers_too_large'],
     ['too many headers', get(...many), '431 request_headers_too_large'],
     [
-      'a coding that nobody knows',
+      'an unknown coding',
       get('Transfer-Encoding: gzip, chunked'),
       '501 unsupported_transfer_coding',
     ],
@@ -157,12 +157,12 @@ describe('what is no request, or comes too slowly', () => {
     expect(told(await rawExchange(floor.cluster.gatewayUrl, bytes))).toBe(expected);
   });
 
-  it('has its time', async () => {
+  it('has a time limit', async () => {
     const bytes = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{';
     expect(told(await rawExchange(floor.cluster.gatewayUrl, bytes, PATIENCE_MS))).toBe('408 request_timeout');
   });
 
-  it('has its place in the line', async () => {
+  it('is checked in the documented order', async () => {
     const received = await rawExchange(
       floor.cluster.gatewayUrl,
       get().repeat(40).replaceAll('healthz', 'readyz'),

@@ -14,7 +14,7 @@ afterAll(() => {
 });
 
 describe('the guide for originators and makers', () => {
-  it('works word for word and prints what it says', async () => {
+  it('works word for word and prints the documented output', async () => {
     const steps = stepsOf(textOf('docs/use/auctions.md'));
     expect(steps.filter(({ prints }) => prints !== undefined).length).toBeGreaterThan(4);
     const outputs = await paste(steps, { SOTTO: floor.cluster.gatewayUrl });

@@ -66,7 +66,7 @@ describe('a create', () => {
     await originator.cancel(answers[0]!.body.auction_id);
   });
 
-  it('gives its first answer again, whatever has become of the auction', async () => {
+  it('gives its first answer again, whatever has happened to the auction since', async () => {
     const key = randomUUID();
     const first = await originator.create(body({ duration_ms: 1_000 }), key);
     const id = first.body.auction_id;
@@ -83,13 +83,13 @@ describe('a create', () => {
       [200, first.text],
       [200, quoted.text],
     ]);
-    // The same key for something else is still refused, and a new one finds that it is over.
+    // The same key with other content is still refused, and a new key finds the auction over.
     expect(verdict(await originator.create(body({ duration_ms: 1_001 }), key))).toBe(CONFLICT);
     expect(verdict(await maker.submit(id, quoteTerms(510_000), quoteKey))).toBe(CONFLICT);
     expect(verdict(await maker.submit(id, quoteTerms(), randomUUID()))).toBe('422 AUCTION_NOT_OPEN');
   });
 
-  it('with the same key and other content is a conflict, however it is written', async () => {
+  it('with the same key and other content is a conflict, whatever the formatting', async () => {
     const key = randomUUID();
     const asked = body();
     const first = await originator.create(asked, key);
@@ -114,7 +114,7 @@ describe('a create', () => {
     expect(verdict(await originator.create(body(), key))).toBe(CONFLICT);
   });
 
-  it('may carry its key in the header, in the body or the same in both', async () => {
+  it('may have its key in the header, in the body, or the same key in both', async () => {
     const key = randomUUID();
     const inHeader = await originator.create(body(), key);
     const inBody = await originator.api.post('/v1/auctions', body({ idempotency_key: key }), null);
@@ -125,7 +125,7 @@ describe('a create', () => {
     await originator.cancel(inHeader.body.auction_id);
   });
 
-  it('needs a key of the right grammar', async () => {
+  it('needs a key in the documented form', async () => {
     const longest = 'k'.repeat(128);
     const rows: readonly (readonly [Fields, string | null, string])[] = [
       [{}, null, KEY_REQUIRED],
@@ -150,7 +150,7 @@ describe('a create', () => {
     await originator.cancel(accepted.body.auction_id);
   });
 
-  it('has its keys to itself: no other account, operation or auction sees them', async () => {
+  it('has its own keys: other accounts, operations and auctions do not share them', async () => {
     const other = await floor.newTrader('originator');
     const key = randomUUID();
     const mine = await originator.create(body(), key);
@@ -183,7 +183,7 @@ describe('a command on an auction', () => {
     expect(verdict(await maker.submit(auction.auction_id, quoteTerms(510_000), key))).toBe(CONFLICT);
   });
 
-  it('gives back what it first gave: revisions, withdrawals and rejections', async () => {
+  it('repeats its first answer: revisions, withdrawals and rejections', async () => {
     const [quote] = await maker.myQuotes(auction.auction_id);
     const keys = { revise: randomUUID(), reject: randomUUID(), withdraw: randomUUID() };
     const revised = await maker.revise(quote!, { price_atoms: 505_000 }, keys.revise);
@@ -219,7 +219,7 @@ describe('a command on an auction', () => {
     await originator.cancel(firm.auction_id);
   });
 
-  it('that met a conflict may be repeated with the same key once that is gone', async () => {
+  it('that met a conflict may be repeated with the same key once the conflict is gone', async () => {
     const standing = await maker.submit(auction.auction_id, quoteTerms());
     const key = randomUUID();
     expect(verdict(await maker.submit(auction.auction_id, quoteTerms(520_000), key))).toBe(
@@ -229,7 +229,7 @@ describe('a command on an auction', () => {
     expect((await maker.submit(auction.auction_id, quoteTerms(520_000), key)).status).toBe(201);
   });
 
-  it('cancels once and says so again', async () => {
+  it('cancels once and gives the same answer again', async () => {
     const key = randomUUID();
     const answers = [
       await originator.cancel(auction.auction_id, { reason: 'enough' }, key),
@@ -271,7 +271,7 @@ describe('withdraw-all', () => {
   });
 });
 
-it('a key may travel in the body, and every field may be given', async () => {
+it('a key may be in the body, and every field may be given', async () => {
   const key = (): Fields => ({ idempotency_key: randomUUID() });
   const later = (ms: number): string => new Date(Date.now() + ms).toISOString().replace('Z', '000000Z');
   const whole = body({

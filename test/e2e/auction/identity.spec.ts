@@ -22,7 +22,7 @@ type Claims = Readonly<Record<string, unknown>> & {
 
 const UNAUTHORIZED = '401 unauthorized';
 const HOUR_S = 3_600;
-/** A logout must hold everywhere by then. */
+/** The longest time until a logout holds everywhere. */
 const REVOKED_WITHIN_MS = 1_000;
 
 jest.setTimeout(20_000);
@@ -116,7 +116,7 @@ describe('a session', () => {
     expect(answers[0]!.text).toBe(answers[1]!.text);
   });
 
-  it('goes on with a refresh, which leaves the old token good', async () => {
+  it('can be refreshed, and the old token stays valid', async () => {
     const first = await login(maker.name);
     const answer = await floor.anybody.as(first.access_token).send<Issued>('POST', '/auth/refresh');
     const second = mustBe(200, answer);
@@ -142,7 +142,7 @@ describe('a session', () => {
       'update identity.sessions set created_at = now() - $2::interval, max_until = now() + $3::interval where sid = $1';
     await books.rows(end, [claims.sid, '27 hours', '1 hour']);
     const last = mustBe(200, await refresh(token));
-    // Whole seconds on our side, and the session's end may be rounded on theirs.
+    // Our clock has whole seconds, and the service may round the session's end.
     expect(claimsOf(last.access_token).exp).toBeLessThanOrEqual(nowSeconds() + HOUR_S + 1);
     await books.rows(end, [claims.sid, '29 hours', '-1 hour']);
     expect(verdict(await refresh(token))).toBe(UNAUTHORIZED);
@@ -170,8 +170,8 @@ describe('a session', () => {
   });
 });
 
-describe('who they are', () => {
-  it.each(['operator-1', 'auditor-1', 'viewer-1'])('%s is told', async (name) => {
+describe("the caller's identity", () => {
+  it.each(['operator-1', 'auditor-1', 'viewer-1'])('%s is shown', async (name) => {
     const { api } = await floor.trader(name);
     const { roles } = mustBe(200, await api.get<{ roles: string[] }>('/v1/me'));
     expect(roles).toEqual([name.split('-')[0]!.toUpperCase()]);
@@ -185,7 +185,7 @@ describe('a token', () => {
     good = claimsOf((await login(maker.name)).access_token);
   });
 
-  it('that is signed by the service with the right claims is taken, which the rest relies on', async () => {
+  it('that is signed by the service with the right claims is accepted, as the other cases require', async () => {
     expect((await me(forge.sign({ ...good, jti: randomUUID() }))).status).toBe(200);
   });
 
@@ -200,7 +200,7 @@ describe('a token', () => {
     expect(verdict(await me(token))).toBe(UNAUTHORIZED);
   });
 
-  it('of another key, or whose content was changed, is refused', async () => {
+  it('of another key, or with changed content, is refused', async () => {
     const { keys } = (await floor.anybody.get<{ keys: Record<string, string>[] }>('/.well-known/jwks.json'))
       .body;
     expect(keys.map(({ kid }) => kid)).toContain(forge.kid);
@@ -236,7 +236,7 @@ describe('failed logins', () => {
   const attempt = (api: ApiClient, email: string, password = 'wrong'): Promise<string> =>
     api.send('POST', '/auth/login', { body: { email, password } }).then(verdict);
 
-  it('are throttled after ten a minute for an address, whoever they are for', async () => {
+  it('are throttled after ten a minute for an address, whatever the account', async () => {
     const here = from('127.0.0.21');
     const answers = [];
     for (let n = 0; n < 11; n += 1) answers.push(await attempt(here, `nobody-${n}@demo.sotto`));
@@ -247,7 +247,7 @@ describe('failed logins', () => {
     expect(await attempt(from('127.0.0.22'), email, password)).toBe('200');
   });
 
-  it('and for an email, wherever they come from', async () => {
+  it('are throttled for an email, whatever the address', async () => {
     const other = await floor.newTrader('maker');
     const answers = [];
     for (let n = 0; n < 11; n += 1)

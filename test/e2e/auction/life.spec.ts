@@ -24,11 +24,11 @@ interface Holdings {
   readonly tokens: number;
 }
 
-/** One auction from its opening to its settlement, as everybody saw it on the way. */
+/** One auction from its opening to its settlement, as each party saw it. */
 interface Play {
   readonly contract: ClusterContract;
   readonly originator: Trader;
-  /** Good price for all of it; better for six; best for four after a revision; withdrawn; silent. */
+  /** Good price for all of it; better for six; best for four after a revision; withdrawn; no quote. */
   readonly makers: readonly [Trader, Trader, Trader, Trader, Trader];
   readonly opened: AuctionJson;
   readonly invitation: AuctionJson;
@@ -46,7 +46,7 @@ interface Play {
 
 const MAKERS = ['maker', 'maker', 'maker', 'maker', 'maker'] as const;
 const DURATION_MS = 2_500;
-/** How soon after the close a maker must be told that it is over. */
+/** The longest time after the close until a maker's view says that the auction is over. */
 const AT_ONCE_MS = 1_000;
 const CASES: readonly (readonly [Side, Allocation, string])[] = [
   ['BUY', 'SINGLE_WINNER', 'venue_a'],
@@ -60,7 +60,7 @@ let books: ServiceRecords;
 let cast: Pick<Play, 'originator' | 'makers'>;
 const plays = new Map<string, Play>();
 
-/** Prices are written for a buying originator, whose makers sell; the mirror image serves a seller. */
+/** Prices are written for a buying originator with selling makers; a seller uses the mirror image. */
 function priced(side: Side, price: number): number {
   return side === 'BUY' ? price : 1_000_000 - price;
 }
@@ -147,7 +147,7 @@ afterAll(async () => {
 describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) => {
   const the = (): Play => plays.get(`${side} ${allocation}`)!;
   const split = allocation === 'SPLIT';
-  /** Which maker won, at what price and quantity, in the order of rank. */
+  /** The winners with price and quantity, in order of rank. */
   const winners = split
     ? ([
         [2, priced(side, 470_000), 4 * CONTRACT],
@@ -208,7 +208,7 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
     expect(opened.closes_at.slice(20, 29)).toBe(nanosAfter(opened.opened_at, DURATION_MS));
   });
 
-  it('invites its makers, who learn neither its reserve nor who else was asked', () => {
+  it('invites its makers, who learn neither its reserve nor who else was invited', () => {
     expect(the().invitation).toEqual({
       ...commonFields(),
       role: 'MARKET_MAKER',
@@ -217,7 +217,7 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
     });
   });
 
-  it('gets quotes that only their own makers are told of', () => {
+  it('gets quotes that only their own makers see', () => {
     const { submitted, revised, withdrawn, opened, contract, originatorBeforeClose } = the();
     expect(submitted[0]).toEqual({
       quote_id: expect.stringMatching(UUID),
@@ -284,13 +284,13 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
     });
   });
 
-  it('is read from the completed projection afterwards, in the same bytes', () => {
+  it('is read from the completed projection afterwards, with the same bytes', () => {
     const { live, completed } = the();
     expect(completed.headers['x-auction-completed-as-of']).toMatch(INSTANT);
     expect(completed.text).toBe(live.text);
   });
 
-  it('tells the originator its timeline', () => {
+  it('shows the originator its timeline', () => {
     const { timelines, originator, opened, live } = the();
     const timeline = timelines.get(originator.name)!;
     expect(kinds(timeline).filter((kind) => !kind.startsWith('EXECUTION_'))).toEqual([
@@ -332,7 +332,7 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
     });
   });
 
-  it('tells a winner its own timeline, with its own award', async () => {
+  it('shows a winner its own timeline, with its own award', async () => {
     const { timelines, makers, opened } = the();
     for (const [winner, price_atoms, quantity_atoms] of winners) {
       const maker = makers[winner];
@@ -370,7 +370,7 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
     }
   });
 
-  it('tells the beaten, the withdrawn and the silent no more than their own', () => {
+  it('shows losing, withdrawn and silent makers only their own timelines', () => {
     const { timelines, submitted, invitation, opened, makers } = the();
     const end = ['AUCTION_CLOSED', 'AUCTION_COMPLETED'];
     const beaten = timelines.get(makers[split ? 0 : 1].name)!;
@@ -407,7 +407,7 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
     ]);
   });
 
-  it('pays what was agreed and moves the tokens, nothing else', () => {
+  it('pays the agreed amount and moves the tokens, nothing else', () => {
     const { before, after, originator, makers } = the();
     const change = ({ name }: Trader): Holdings => ({
       collateral: after.get(name)!.collateral - before.get(name)!.collateral,
@@ -431,7 +431,7 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
   });
 });
 
-/** The nine digits behind the second, so many milliseconds later. */
+/** The nine digits after the second, this many milliseconds later. */
 function nanosAfter(instant: string, millis: number): string {
   const fraction = Number(instant.slice(20, 29)) + (millis % 1_000) * 1_000_000;
   return String(fraction % 1_000_000_000).padStart(9, '0');

@@ -71,7 +71,7 @@ function isNewestFirst(keys: readonly (readonly [string, string])[]): boolean {
 }
 
 describe('the list of auctions', () => {
-  it('holds 50 unless asked otherwise, newest first, each as its reader sees it', async () => {
+  it('has 50 items by default, newest first, each as its reader may see it', async () => {
     const made = await Promise.all(Array.from({ length: 55 }, () => opens(20_000)));
     const first = mustBe(200, await originator.api.get<AuctionPage>('/v1/auctions'));
     expect(first.auctions).toHaveLength(50);
@@ -94,7 +94,7 @@ describe('the list of auctions', () => {
 });
 
 describe('the list of quotes', () => {
-  it('holds all of mine, by status, newest first, from live and completed auctions', async () => {
+  it('has all own quotes, by status, newest first, from live and completed auctions', async () => {
     const earlier = new Set((await everyQuote(50)).map(({ quote_id: id }) => id));
     const auctions = await Promise.all([
       ...[1_500, 1_500].map(opens),
@@ -120,7 +120,7 @@ describe('the list of quotes', () => {
     await Promise.all(auctions.slice(4).map(({ auction_id: id }) => originator.cancel(id)));
   });
 
-  it('of one auction shows the originator nothing before the award, then what was awarded', async () => {
+  it('of one auction shows the originator nothing before the award, then the awarded ones', async () => {
     const { auction_id: id } = await opens(1_200);
     const quote = await maker.quotes(id, 500_000, 10, { client_reference: 'mine alone' });
     expect(await originator.myQuotes(id)).toEqual([]);
@@ -159,7 +159,7 @@ describe('the contracts', () => {
     }
   }
 
-  it('are 40 over five venues, with at least ten pairs that settle alike', async () => {
+  it('are 40 over five venues, with at least ten pairs that settle the same', async () => {
     const contracts = await everyContract();
     expect(contracts).toHaveLength(40);
     expect(contracts[0]).toEqual({
@@ -181,7 +181,7 @@ describe('the contracts', () => {
     expect(ofVenue).toEqual(contracts.filter(({ venue }) => venue === 'venue_b'));
   });
 
-  it('of one meaning make one auction, on the coarser grid of the two', async () => {
+  it('with one meaning make one auction, on the coarser grid of the two', async () => {
     const alike = Map.groupBy(await everyContract(), ({ equivalence_id: id }) => id);
     const pair = [...alike.values()].find(
       (group) =>

@@ -15,7 +15,7 @@ interface Metric {
 
 interface Family {
   readonly metric: string;
-  /** Names of labels of the samples that there are. */
+  /** Names of the labels that occur. */
   readonly labels: readonly string[];
   /** `label="value"` of those samples. */
   readonly values: ReadonlySet<string>;
@@ -27,7 +27,7 @@ let families: ReadonlyMap<string, Family>;
 
 beforeAll(async () => {
   floor = await sharedFloor();
-  // One login and one command each that is answered well, which rules except.
+  // One login and one successful command each, which the rules leave out.
   const [originator, maker] = await floor.newTraders('originator', 'maker');
   const { auction_id: id } = await originator.opens(auctionBody(floor.contract('venue_a', 0), [maker], {}));
   const texts: string[] = [];
@@ -42,7 +42,7 @@ beforeAll(async () => {
       type,
     }));
   });
-  // What Node and the client library bring along has names that are not ours to choose.
+  // Names from Node and the client library are not ours to choose.
   metrics = (await Promise.all(scrapes)).flat().filter(({ name }) => !/^(process|nodejs)_/.test(name));
   families = familiesIn(texts);
   await originator.cancel(id);
@@ -56,7 +56,7 @@ it('every process of the cluster has metrics of ours', () => {
   expect(silent).toEqual([]);
 });
 
-it('counters and only they are called totals, and time is in seconds', () => {
+it('only counters are called totals, and time is in seconds', () => {
   const wrong = metrics.filter(
     ({ name, type }) =>
       (type === 'counter') !== name.endsWith('_total') || /_(ms|millis|micros|nanos)(_|$)/.test(name),
@@ -69,7 +69,7 @@ it('docs/operate/metrics.md explains every one of them', () => {
   expect([...names].filter((name) => !OPERATIONS.includes(`\`${name}\``))).toEqual([]);
 });
 
-/** By the name under which an expression asks: a histogram has three. */
+/** By the name used in expressions: a histogram has three. */
 function familiesIn(texts: readonly string[]): Map<string, Family> {
   const found = new Map<string, Family>();
   for (const [, metric = '', type] of texts.join('\n').matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
@@ -89,15 +89,15 @@ function familiesIn(texts: readonly string[]): Map<string, Family> {
   return found;
 }
 
-/** What Prometheus adds or makes itself, and what stands in all samples of a process. */
+/** Labels that Prometheus adds or makes, or that all samples of a process have. */
 const OF_PROMETHEUS = new Set(['job', 'le', 'instance']);
 
-it.each(EXPRESSIONS)('%s asks for metrics that there are', (_what, expr) => {
+it.each(EXPRESSIONS)('%s uses only metrics that exist', (_what, expr) => {
   const asked = selectorsIn(expr).filter(({ metric }) => metric !== 'up');
   expect(asked.length + (expr.includes('up{') ? 1 : 0)).toBeGreaterThan(0);
   expect(asked.filter(({ metric }) => !families.has(metric))).toEqual([]);
   const labels = new Set(asked.flatMap(({ metric }) => families.get(metric)?.labels ?? []));
-  // A counter has no labels before it has counted; docs/operate/metrics.md then says which it will have.
+  // A counter has no labels before it has counted; docs/operate/metrics.md says which it will have.
   const documented = (label: string): boolean =>
     asked.some(({ metric }) => {
       const row = OPERATIONS.split('\n').find((line) =>
@@ -120,7 +120,7 @@ it.each(EXPRESSIONS)('%s asks for metrics that there are', (_what, expr) => {
 });
 
 it.each([
-  ['a metric that is none', 'rate(sotto_commands_count[5m])', 'sotto_commands_count'],
+  ['a metric that does not exist', 'rate(sotto_commands_count[5m])', 'sotto_commands_count'],
   ['a figure of another name', 'sotto_queue_depth > 1', 'sotto_queue_depth'],
 ])('would find %s', (_what, expr, metric) => {
   expect(selectorsIn(expr).filter((asked) => !families.has(asked.metric))).toEqual([{ metric, demands: [] }]);

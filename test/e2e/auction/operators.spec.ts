@@ -35,8 +35,8 @@ afterAll(async () => {
 
 const body = (): Fields => auctionBody(floor.contract('venue_d', 5), [maker]);
 
-describe('to everybody but operators', () => {
-  it('there is nothing: they get the bytes of a path that never was', async () => {
+describe('for anyone but operators', () => {
+  it('the paths do not exist: the bytes are those of an unknown path', async () => {
     for (const { api } of [originator, maker, await floor.trader('auditor-1')]) {
       for (const asked of ['shards', 'halts', 'actions', 'limits']) {
         const [hidden, never] = [await api.get(`/v1/ops/${asked}`), await api.get('/v1/never/was')];
@@ -47,7 +47,7 @@ describe('to everybody but operators', () => {
 });
 
 describe('operators', () => {
-  it('see the shards, the limits, those of an account, and what was done', async () => {
+  it("see the shards, the limits, an account's limits, and the recorded actions", async () => {
     const get = async <Body>(path: string): Promise<Body> =>
       mustBe(200, await operator.api.get<Body>(`/v1/ops/${path}`));
     const { shards } = await get<{ shards: ShardRowJson[] }>('shards');
@@ -61,7 +61,7 @@ describe('operators', () => {
   it.each([
     ['MARKET', () => floor.contract('venue_d', 5).contract_id, 'MARKET_NOT_TRADABLE'],
     ['PRINCIPAL', () => originator.accountId, 'PRINCIPAL_SUSPENDED'],
-  ])('halt by %s and lift it again, each written down', async (scope, target, code) => {
+  ])('halt by %s and lift it again, both recorded', async (scope, target, code) => {
     const asked = { scope, target: target(), what: ['CREATE', 'QUOTE'], reason: 'drill' };
     const halt = mustBe(201, await operator.api.post<HaltJson>('/v1/ops/halts', asked, null));
     const again = await operator.api.post<HaltJson>('/v1/ops/halts', asked, null);
@@ -77,7 +77,7 @@ describe('operators', () => {
     expect(done).toEqual(['LIFT_HALT', 'IMPOSE_HALT']);
   });
 
-  it('void an auction for everybody, and nobody learns whose order it was', async () => {
+  it('void an auction for all parties, without showing which operator did it', async () => {
     const { auction_id: id } = await originator.opens(body());
     await maker.quotes(id, 400_000, 10);
     const orders = `/v1/ops/auctions/${id}/void`;

@@ -31,7 +31,7 @@ afterAll(() => {
   floor.close();
 });
 
-/** What the second of three sellers learns, of which the first wins (or the first two), while the third misses the reserve. */
+/** What the second of three sellers learns if the first one (or two) win, and the third misses the reserve. */
 async function losers(differing: Fields): Promise<{ results: unknown[]; entries: unknown[] }> {
   const [first, second, third] = makers;
   const { auction_id: id } = await originator.opens(body({ limit_price_atoms: 600_000, ...differing }));
@@ -52,7 +52,7 @@ async function losers(differing: Fields): Promise<{ results: unknown[]; entries:
 }
 
 describe('result_disclosure', () => {
-  // The first offers six, so this is what it takes to win; the second comes behind it, the third does not count.
+  // The first offers six, so six are needed to win; the second comes after it, and the third does not count.
   const single = { min_fill_quantity_atoms: 6 * CONTRACT };
   const cases = [
     ['OWN_RESULT', {}, {}],
@@ -60,19 +60,19 @@ describe('result_disclosure', () => {
     [
       'WINNING_PRICE_AND_RANK',
       { winning_price_atoms: 450_000, rank: 2 },
-      // A quote that missed the reserve has no rank among those that counted.
+      // A quote that missed the reserve has no rank among the others.
       { winning_price_atoms: 450_000 },
     ],
   ] as const;
 
-  it.each(cases)('%s tells the beaten so much and no more', async (disclosure, second, third) => {
+  it.each(cases)('%s shows losing makers this much and no more', async (disclosure, second, third) => {
     const { results, entries } = await losers({ ...single, result_disclosure: disclosure });
     const expected = [second, third].map((more) => ({ reason: 'NOT_SELECTED', ...more }));
     expect(results).toEqual(expected.map((loss) => ({ awarded_quantity_atoms: 0, ...loss })));
     expect(entries).toEqual(expected);
   });
 
-  it('of a split is the worst price that won', async () => {
+  it('of a split is the worst winning price', async () => {
     const [first, second, third, fourth] = makers;
     const { auction_id: id } = await originator.opens(
       body({ allocation: 'SPLIT', max_winners: 2, result_disclosure: 'WINNING_PRICE_AND_RANK' }),
@@ -84,7 +84,7 @@ describe('result_disclosure', () => {
     await originator.until(id, 'SETTLED');
     const loss = { awarded_quantity_atoms: 0, reason: 'NOT_SELECTED', winning_price_atoms: 470_000 };
     expect((await third!.view(id)).my_quote!.result).toEqual({ ...loss, rank: 4 });
-    // Five would not fit into the four that remained: skipped, not cut.
+    // Five would not fit into the remaining four: skipped, not cut.
     expect((await fourth!.view(id)).my_quote!.result).toEqual({ ...loss, rank: 2 });
   });
 });
@@ -107,7 +107,7 @@ describe('identity_policy', () => {
     display_name: expect.stringMatching(/./),
   });
 
-  it('keeps both sides anonymous unless asked otherwise, under an alias that is new each time', async () => {
+  it('keeps both sides anonymous by default, under a new alias each time', async () => {
     const [one, two] = await Promise.all([traded(undefined), traded({})]);
     for (const { open, over, own } of [one, two]) {
       expect([open, ...over].map((view) => view.originator)).toEqual([alias, alias, alias]);
@@ -117,7 +117,7 @@ describe('identity_policy', () => {
     expect(one.own.award!.awards![0]!.market_maker).not.toEqual(two.own.award!.awards![0]!.market_maker);
   });
 
-  it('names the originator to all, or to the winner from the award on, and winners to the originator', async () => {
+  it('names the originator to all, or to the winner after the award, and winners to the originator', async () => {
     const [all, winnerOnly] = await Promise.all([
       traded({ originator: 'DISCLOSED', market_makers: 'DISCLOSED_AFTER_AWARD' }),
       traded({ originator: 'WINNER_ONLY' }),
@@ -134,7 +134,7 @@ describe('identity_policy', () => {
 });
 
 describe('quote_revision_policy', () => {
-  it('FREE lets terms change in any direction, and a stale revision lose', async () => {
+  it('FREE allows changes in any direction, and refuses a stale revision', async () => {
     const [maker] = makers;
     const { auction_id: id } = await originator.opens(body({ duration_ms: 20_000 }));
     const first = await maker!.quotes(id, 450_000, 10);
@@ -148,7 +148,7 @@ describe('quote_revision_policy', () => {
     await originator.cancel(id);
   });
 
-  it('IMPROVE_ONLY lets neither price nor size become worse, and nobody withdraw', async () => {
+  it('IMPROVE_ONLY allows neither a worse price or size nor a withdrawal', async () => {
     const [maker] = makers;
     const { auction_id: id } = await originator.opens(
       body({ quote_revision_policy: 'IMPROVE_ONLY', duration_ms: 20_000 }),
@@ -176,7 +176,7 @@ describe('quote_revision_policy', () => {
     await originator.cancel(id);
   });
 
-  it('FINAL lets a quote stand as it is', async () => {
+  it('FINAL allows no change of a quote', async () => {
     const [maker] = makers;
     const { auction_id: id } = await originator.opens(
       body({ quote_revision_policy: 'FINAL', duration_ms: 20_000 }),
@@ -201,7 +201,7 @@ describe('an audience', () => {
   const ids = (...names: string[]): string[] => names.map((name) => floor.accountOf(name)).sort();
   const idsOf = (...traders: (Trader | undefined)[]): string[] => traders.map((one) => one!.accountId).sort();
 
-  /** More makers than may be asked at once, and what other specs do with them: only those of this spec and of the demo are left. */
+  /** There are more makers than the limit, and other specs use them: only this spec's and the demo's are left. */
   const allBut = (...excluded: string[]): Fields => {
     const mine = new Set(idsOf(...makers));
     const others = floor.cluster.file.demo.users
@@ -210,7 +210,7 @@ describe('an audience', () => {
     return { all_eligible: true, exclude_market_maker_ids: [...others, ...excluded] };
   };
 
-  it('is named maker by maker, or is all who may, without those who are excluded', async () => {
+  it('is named maker by maker, or is every eligible maker, without those excluded', async () => {
     const two = idsOf(makers[0], makers[1]);
     expect(await invited({ market_maker_ids: two })).toEqual(two);
     const everybody = await invited(allBut());
@@ -227,7 +227,7 @@ describe('an audience', () => {
     expect(await invited({ market_maker_ids: ids('maker-8') }, first)).toEqual(['422 AUDIENCE_EMPTY']);
   });
 
-  it('must exist, with one maker at least and 64 at most', async () => {
+  it('must have at least one maker and at most 64', async () => {
     expect(await invited({})).toEqual(['422 AUDIENCE_EMPTY']);
     expect(await invited({ all_eligible: true })).toEqual(['422 AUDIENCE_TOO_LARGE']);
     expect(
@@ -237,7 +237,7 @@ describe('an audience', () => {
     expect(await invited({ group_ids: [randomUUID()] })).toEqual(['422 GROUP_UNKNOWN']);
   });
 
-  it("may be a group of the originator's own, frozen as it was", async () => {
+  it("may be the originator's own group, frozen at that moment", async () => {
     const group = { name: 'friends', market_maker_ids: idsOf(makers[0], makers[1]) };
     const made = await originator.api.post<Record<string, unknown>>('/v1/groups', group, null);
     expect([made.status, made.body]).toEqual([

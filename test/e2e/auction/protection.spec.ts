@@ -48,7 +48,7 @@ function opens(
   return originator.opens(auctionBody(floor.contract('venue_a', 2), [invited], differing));
 }
 
-/** Auctions of every shard: the first character of an id is its owner's. */
+/** Auctions on every shard: the first character of an id is its owner's. */
 async function onEveryShard(differing: Readonly<Record<string, unknown>>): Promise<AuctionJson[]> {
   const found = new Map<string, AuctionJson>();
   while (found.size < SHARDS.length) {
@@ -62,10 +62,10 @@ function submits({ auction_id: id }: AuctionJson): Promise<ApiAnswer<QuoteJson>>
   return maker.submit(id, { price_atoms: 500_000, quantity_atoms: CONTRACT });
 }
 
-/** As soon as a look shows it; no look is waited for longer than the one before took. */
+/** Returns once a check succeeds; checks are not delayed. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 20_000;
-  while (!(await isSo())) if (performance.now() > deadline) throw new Error('it never came to that');
+  while (!(await isSo())) if (performance.now() > deadline) throw new Error('the condition was never met');
 }
 
 async function hasWon({ auction_id: id }: AuctionJson): Promise<boolean> {
@@ -102,7 +102,7 @@ describe("a maker's protection that has tripped", () => {
   );
 });
 
-it('that trips by notional refuses on every way in: other gateways, streams, revisions', async () => {
+it('that trips by notional refuses on all paths: other gateways, streams, revisions', async () => {
   const { password } = floor.cluster.file.demo;
   const elsewhere = await new ApiClient(floor.gatewayUrl(1)).login(`${maker.name}@demo.sotto`, password);
   const stream = await floor.listen(maker.name, {}, { gateway: 1 });
@@ -125,7 +125,7 @@ it('that trips by notional refuses on every way in: other gateways, streams, rev
   });
   expect(overStream).toMatchObject({ type: 'reject', status: 422, error: 'MMP_FROZEN' });
   elsewhere.close();
-  // What may not be withdrawn stands, as it was.
+  // A quote that may not be withdrawn stays unchanged.
   expect((await maker.myQuotes(improving.auction_id))[0]).toMatchObject({
     status: 'ACTIVE',
     price_atoms: 500_000,
@@ -133,7 +133,7 @@ it('that trips by notional refuses on every way in: other gateways, streams, rev
 });
 
 describe('protection that is switched off', () => {
-  it('reads as none and counts nothing, and an active freeze goes on to its own end', async () => {
+  it('reads as none and counts nothing, while an active freeze runs to its end', async () => {
     await sets(SETTINGS);
     const first = await opens({ duration_ms: 1_500 });
     await maker.quotes(first.auction_id, 500_000, 10);
@@ -150,14 +150,14 @@ describe('protection that is switched off', () => {
     expect(verdict(await submits(await opens()))).toBe('201');
   });
 
-  it('is not switched off by some of its fields', async () => {
+  it('is not switched off if only some of its fields are set', async () => {
     const partly = await maker.api.send('PUT', '/v1/me/protection', { body: { window_ms: 1 } });
     expect(verdict(partly)).toBe('400 invalid_json');
   });
 });
 
-it('a maximum of a preflight is a multiple of the step, and counts what the own quote holds as free', async () => {
-  // Of a maker that has won nothing: a settlement between the two preflights would change what it holds.
+it("the maximum of a preflight is a multiple of the step, and counts the own quote's hold as free", async () => {
+  // For a maker that has won nothing: a settlement between the two preflights would change its balance.
   const fresh = await floor.newTrader('maker');
   const auction = await opens({}, fresh);
   const asked = async (): Promise<number> => {

@@ -15,10 +15,10 @@ import {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the rows of the tables speak of; made before the first of them is sent. */
+/** The objects that the rows refer to, made before the first row is sent. */
 interface Scene {
   readonly contract: ClusterContract;
-  /** Open, with one standing quote of the maker. */
+  /** Open, with one active quote of the maker. */
   readonly auction: AuctionJson;
   readonly quote: QuoteJson;
   readonly cancelled: AuctionJson;
@@ -27,7 +27,7 @@ interface Scene {
 }
 
 interface Row {
-  /** An account by name; `nobody` has no token. */
+  /** An account by name; `a stranger` has no token. */
   readonly by: string;
   readonly call: string;
   readonly body?: Fields | ((scene: Scene) => Fields) | string | undefined;
@@ -93,7 +93,7 @@ afterAll(async () => {
   floor.close();
 });
 
-/** Fills in `{auction}`, `{quote}` and the rest, and sends. */
+/** Fills in `{auction}`, `{quote}` and other placeholders, and sends. */
 function send({ by, call, body, key }: Row): Promise<ApiAnswer<ErrorJson>> {
   const [method = '', template = ''] = call.split(' ');
   const names: Record<string, string> = {
@@ -105,7 +105,7 @@ function send({ by, call, body, key }: Row): Promise<ApiAnswer<ErrorJson>> {
     unknown: `0${randomUUID().slice(1)}`,
   };
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? name);
-  const api = by === 'nobody' ? floor.anybody : people.get(by)!.api;
+  const api = by === 'a stranger' ? floor.anybody : people.get(by)!.api;
   const content = typeof body === 'function' ? body(scene) : body;
   return api.send<ErrorJson>(method, path, {
     ...(typeof content === 'string' ? { raw: content } : { body: content }),
@@ -164,7 +164,7 @@ const askedFor: Row[] = asked.flatMap(([code, differing]) =>
     by: ORIGINATOR,
     call,
     body: (at: Scene) => goodCreate(at, differing(at)),
-    // What is short of capacity is the preflight's business to measure, not to refuse.
+    // A preflight measures missing capacity instead of refusing.
     gives: code === 'INSUFFICIENT_COLLATERAL' && call !== CREATE ? '200' : `422 ${code}`,
   })),
 );
@@ -192,7 +192,7 @@ const preflights: Row[] = [
     gives: '422 INVALID_QUANTITY_STEP',
   },
   { by: SECOND, call: CHECK, body: check, key: null, gives: '200' },
-  { by: 'nobody', call: CHECK, body: check, gives: '401 unauthorized' },
+  { by: 'a stranger', call: CHECK, body: check, gives: '401 unauthorized' },
   { by: INCAPABLE, call: CHECK, body: check, gives: '403 forbidden' },
   { by: ORIGINATOR, call: CHECK, body: check, gives: '403 forbidden' },
   { by: UNRELATED, call: CHECK, body: check, gives: '404 auction_not_found' },
@@ -307,7 +307,7 @@ const commands: Row[] = [
 const reads: Row[] = [
   ...['GET /v1/auctions', 'GET /v1/auctions/{auction}', 'GET /v1/auctions/{auction}/events'].flatMap(
     (call) => [
-      { by: 'nobody', call, gives: '401 unauthorized' },
+      { by: 'a stranger', call, gives: '401 unauthorized' },
       { by: ORIGINATOR, call, gives: '200' },
     ],
   ),
@@ -323,15 +323,15 @@ const reads: Row[] = [
   { by: ORIGINATOR, call: 'GET /v1/auctions/{auction}/events?limit=0', gives: '400 invalid_events_page' },
   { by: MAKER, call: 'GET /v1/quotes', gives: '200' },
   { by: MAKER, call: 'GET /v1/quotes?status=LOST', gives: '400 invalid_list_page' },
-  { by: 'nobody', call: 'GET /v1/quotes', gives: '401 unauthorized' },
-  { by: 'nobody', call: 'GET /healthz', gives: '200' },
-  { by: 'nobody', call: 'GET /readyz', gives: '200' },
-  { by: 'nobody', call: 'GET /.well-known/jwks.json', gives: '200' },
-  { by: 'nobody', call: 'GET /nowhere', gives: '404 not_found' },
-  { by: 'nobody', call: 'GET /v1/nowhere', gives: '401 unauthorized' },
+  { by: 'a stranger', call: 'GET /v1/quotes', gives: '401 unauthorized' },
+  { by: 'a stranger', call: 'GET /healthz', gives: '200' },
+  { by: 'a stranger', call: 'GET /readyz', gives: '200' },
+  { by: 'a stranger', call: 'GET /.well-known/jwks.json', gives: '200' },
+  { by: 'a stranger', call: 'GET /nowhere', gives: '404 not_found' },
+  { by: 'a stranger', call: 'GET /v1/nowhere', gives: '401 unauthorized' },
   { by: MAKER, call: 'GET /v1/nowhere', gives: '404 not_found' },
   { by: MAKER, call: 'PATCH /v1/auctions', gives: '405 method_not_allowed' },
-  { by: 'nobody', call: 'POST /healthz', gives: '405 method_not_allowed' },
+  { by: 'a stranger', call: 'POST /healthz', gives: '405 method_not_allowed' },
 ];
 
 const account: Row[] = [
@@ -343,7 +343,7 @@ const account: Row[] = [
     '/v1/market-makers',
     '/v1/groups',
   ].flatMap((path) => [
-    { by: 'nobody', call: `GET ${path}`, gives: '401 unauthorized' },
+    { by: 'a stranger', call: `GET ${path}`, gives: '401 unauthorized' },
     { by: ORIGINATOR, call: `GET ${path}`, gives: '200' },
   ]),
   { by: ORIGINATOR, call: 'GET /v1/contracts?limit=0', gives: '400 invalid_list_page' },
@@ -364,7 +364,7 @@ const account: Row[] = [
   { by: SECOND, call: 'POST /v1/me/protection/reset', gives: '200' },
   { by: SECOND, call: 'POST /v1/me/protection/reset', body: {}, gives: '200' },
   { by: SECOND, call: 'POST /v1/me/protection/reset', body: { now: true }, gives: '400 invalid_json' },
-  { by: 'nobody', call: 'POST /auth/refresh', body: { token: 'x' }, gives: '400 invalid_json' },
+  { by: 'a stranger', call: 'POST /auth/refresh', body: { token: 'x' }, gives: '400 invalid_json' },
   {
     by: ORIGINATOR,
     call: 'POST /v1/groups',
@@ -403,23 +403,23 @@ const account: Row[] = [
   { by: ORIGINATOR, call: 'DELETE /v1/groups/{unknown}', gives: '404 not_found' },
   { by: ORIGINATOR, call: 'DELETE /v1/groups/nonsense', gives: '400 invalid_request' },
   {
-    by: 'nobody',
+    by: 'a stranger',
     call: 'POST /auth/login',
     body: { email: 'maker-5@demo.sotto', password: 'wrong' },
     gives: '401 unauthorized',
   },
   {
-    by: 'nobody',
+    by: 'a stranger',
     call: 'POST /auth/login',
     body: { email: 'maker-5@demo.sotto' },
     gives: '400 invalid_json',
   },
-  { by: 'nobody', call: 'POST /auth/refresh', gives: '401 unauthorized' },
-  { by: 'nobody', call: 'POST /auth/logout', gives: '401 unauthorized' },
-  { by: 'nobody', call: 'POST /auth/logout-all', gives: '401 unauthorized' },
+  { by: 'a stranger', call: 'POST /auth/refresh', gives: '401 unauthorized' },
+  { by: 'a stranger', call: 'POST /auth/logout', gives: '401 unauthorized' },
+  { by: 'a stranger', call: 'POST /auth/logout-all', gives: '401 unauthorized' },
 ];
 
-/** 409 and 422 are the engine's and explain themselves, and so does the 401 of the quote preflight; nothing else does. */
+/** Only 409 and 422, which come from the engine, and the 401 of the quote preflight have a message. */
 function mayExplain(row: Row, { status }: ApiAnswer<ErrorJson>): boolean {
   return status === 409 || status === 422 || (status === 401 && row.call === CHECK);
 }
@@ -432,7 +432,7 @@ it.each([
   ['a command', commands],
   ['a read', reads],
   ['the account', account],
-])('%s is refused as it is documented', async (_, table) => {
+])('%s is refused as documented', async (_, table) => {
   const answers = await Promise.all(table.map((row) => send(row)));
   const told = answers.map((answer, index) => [table[index]!.by, table[index]!.call, verdict(answer)]);
   expect(told).toEqual(table.map(({ by, call, gives }) => [by, call, gives]));

@@ -33,7 +33,7 @@ function opens(differing: Fields = {}): Promise<AuctionJson> {
 
 const TERMS = { price_atoms: 500_000, quantity_atoms: CONTRACT };
 
-/** The path and body of a command over HTTP, by its name and fields over a stream. */
+/** The path and body over HTTP of a stream command with this type and these fields. */
 function overHttp(type: string, fields: Fields): { readonly path: string; readonly body: Fields } {
   const { auction_id: auctionId, quote_id: quoteId, ...body } = fields;
   const auction = `/v1/auctions/${String(auctionId)}`;
@@ -58,7 +58,7 @@ async function post(
   return trader.api.post(path, body, key);
 }
 
-/** The very bytes of a reply behind its own fields: a result, or an error and its message. */
+/** The bytes of a reply after its own fields: a result, or an error and its message. */
 function contentOf(client: StreamClient, { cmd_id: cmdId }: Ack | Reject): string {
   const text = client.texts.find((frame) => frame.includes(`"cmd_id":"${cmdId}"`))!;
   const { status } = JSON.parse(text) as Ack;
@@ -67,7 +67,7 @@ function contentOf(client: StreamClient, { cmd_id: cmdId }: Ack | Reject): strin
   return text.startsWith('{"type":"ack"') ? content.slice('"result":'.length) : `{${content}}`;
 }
 
-/** Each operation with fields that can be carried out. */
+/** Each operation with fields that can succeed. */
 async function feasible(
   type: (typeof OPERATIONS)[number],
 ): Promise<{ readonly by: Trader; readonly fields: Fields }> {
@@ -89,7 +89,7 @@ describe.each(OPERATIONS)('%s', (type) => {
     expect([first.type, first.status]).toEqual(['ack', type === 'quote.submit' ? 201 : 200]);
     const repeated = await post(by, type, fields, key);
     expect([repeated.status, repeated.text]).toEqual([200, contentOf(client, first)]);
-    // Its own not_after is no part of what was asked for, and the answer is given even past it.
+    // not_after is not part of the content, and the stored answer is given even after it.
     const late = { ...fields, idempotency_key: key, not_after: '2020-01-01T00:00:00Z' };
     const again = await client.command(type, late);
     expect([again.type, again.status, contentOf(client, again)]).toEqual(['ack', 200, repeated.text]);
@@ -105,7 +105,7 @@ describe.each(OPERATIONS)('%s', (type) => {
     expect([repeated.type, repeated.status, contentOf(client, repeated)]).toEqual(['ack', 200, first.text]);
   });
 
-  it('with another content under its key is a conflict', async () => {
+  it('with other content under its key is a conflict', async () => {
     const { by, fields } = await feasible(type);
     const key = randomUUID();
     mustBe(type === 'quote.submit' ? 201 : 200, await post(by, type, fields, key));
@@ -124,7 +124,7 @@ describe.each(OPERATIONS)('%s', (type) => {
     });
   });
 
-  it('past its not_after is refused, leaves no trace, and keeps its key free', async () => {
+  it('after its not_after is refused, leaves no trace, and does not use its key', async () => {
     const { by, fields } = await feasible(type);
     const key = randomUUID();
     const before = await by.timeline(String(fields.auction_id));
@@ -149,7 +149,7 @@ describe.each(OPERATIONS)('%s', (type) => {
 });
 
 describe('one key at once over a stream and over HTTP', () => {
-  it('is one command, whoever comes first', async () => {
+  it('is one command, whichever comes first', async () => {
     const client = await floor.listen(maker.name, {}, { gateway: 1 });
     for (let round = 0; round < 10; round += 1) {
       const { auction_id: id } = await opens();
@@ -168,7 +168,7 @@ describe('one key at once over a stream and over HTTP', () => {
 });
 
 describe('quote.withdraw_all', () => {
-  it('withdraws as over HTTP, and is repeated over it', async () => {
+  it('withdraws as over HTTP, and can be repeated over it', async () => {
     const auctions = await Promise.all([
       opens(),
       opens(),
@@ -193,7 +193,7 @@ describe('quote.withdraw_all', () => {
 });
 
 describe('quote.preflight', () => {
-  it('gives the verdict that HTTP gives, without a key', async () => {
+  it('gives the same verdict as HTTP, without a key', async () => {
     const { auction_id: id } = await opens();
     const client = await floor.listen(maker.name);
     const fields = { auction_id: id, price_atoms: 500_000, max_executable_quantity_atoms: CONTRACT };
@@ -222,8 +222,8 @@ describe('a refusal', () => {
     await originator.cancel(over.auction_id);
   });
 
-  /** The last word on each row: whether its refusal is kept under its key. */
-  it('is the same over a stream and over HTTP, status, code and message', async () => {
+  /** The last entry of each row: whether its refusal is stored under its key. */
+  it('is the same over a stream and over HTTP: status, code and message', async () => {
     const on = (fields: Fields): Fields => ({ auction_id: open.auction_id, ...TERMS, ...fields });
     const quote = { auction_id: open.auction_id, quote_id: standing.quote_id };
     const unknown = { ...quote, quote_id: `${standing.quote_id.slice(0, -4)}0000` };
@@ -275,7 +275,7 @@ describe('a refusal', () => {
       const rejections = kinds(await by.timeline(open.auction_id)).filter(
         (kind) => kind === 'QUOTE_REJECTED',
       );
-      // One of the stream's, one of HTTP's own key, and none of the repeat.
+      // One for the stream, one for HTTP's own key, and none for the repeat.
       expect(rejections.length % 2).toBe(0);
     }
   });
@@ -284,7 +284,7 @@ describe('a refusal', () => {
 describe('every command', () => {
   const later = (ms: number): string => new Date(Date.now() + ms).toISOString().replace('Z', '000000Z');
 
-  it('takes every field that it has over HTTP, and a time of its own', async () => {
+  it('accepts every field that it has over HTTP, and its own not_after', async () => {
     const { auction_id: id } = await opens();
     const listening = await floor.listen(maker.name);
     const done = async (type: string, fields: Fields): Promise<Fields> => {

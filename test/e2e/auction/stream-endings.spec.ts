@@ -8,7 +8,7 @@ import { auctionBody, CONTRACT, mustBe, type Trader, untilPast } from '../tradin
 
 const DURATION_MS = 2_500;
 
-/** What happens in an auction before it ends, and as what it ends for the originator. */
+/** What happens in an auction, and its final status for the originator. */
 interface Story {
   readonly status: string;
   readonly differing?: Readonly<Record<string, unknown>>;
@@ -20,10 +20,10 @@ jest.setTimeout(60_000);
 let floor: StreamFloor;
 let originator: Trader;
 let makers: [Trader, Trader, Trader];
-/** One stream each, at one gateway and the other, with a subscription to everything. */
+/** One stream each, at alternating gateways, with a subscription to all auctions. */
 let streams: { readonly trader: Trader; readonly client: StreamClient; readonly id: string }[];
 const ended = new Map<string, AuctionJson>();
-/** A subscription of its own to each auction, made as soon as it was there. */
+/** A separate subscription to each auction, made as soon as it existed. */
 const own = new Map<
   string,
   { readonly trader: Trader; readonly client: StreamClient; readonly id: string }[]
@@ -43,8 +43,8 @@ const STORIES: Readonly<Record<string, Story>> = {
     plot: ({ auction_id: id }) =>
       Promise.all(makers.map((maker, index) => maker.quotes(id, 500_000 + index * 1_000, 5))),
   },
-  'nobody quotes in': { status: 'NO_AWARD', plot: () => Promise.resolve() },
-  'nobody reaches the reserve of': {
+  'gets no quotes': { status: 'NO_AWARD', plot: () => Promise.resolve() },
+  'gets no quote within its reserve': {
     status: 'NO_AWARD',
     differing: { limit_price_atoms: 400_000 },
     plot: ({ auction_id: id }) => makers[0].quotes(id, 410_000, 10),
@@ -123,7 +123,7 @@ async function lifeOf(name: string, { status, differing, plot }: Story): Promise
 }
 
 describe.each(Object.keys(STORIES))('an auction that %s', (name) => {
-  it('is told to everybody in it entry by entry as the events endpoint has it', async () => {
+  it('is sent to all its parties, entry by entry, as the events endpoint shows it', async () => {
     const { auction_id: id } = ended.get(name)!;
     for (const { trader, client, id: everything } of streams) {
       const timelines = await timelinesOf(trader, [id]);
@@ -133,7 +133,7 @@ describe.each(Object.keys(STORIES))('an auction that %s', (name) => {
     }
   });
 
-  it('is told the same to those who subscribed to it alone, behind the view that they were shown', async () => {
+  it('is sent the same to subscribers of this one auction, after the view that they were shown', async () => {
     const { auction_id: id } = ended.get(name)!;
     for (const { trader, client, id: alone } of own.get(name)!) {
       const timelines = await timelinesOf(trader, [id]);
@@ -147,7 +147,7 @@ describe.each(Object.keys(STORIES))('an auction that %s', (name) => {
     }
   });
 
-  it('can still be subscribed to: its last view, and what is asked for of its past', async () => {
+  it('can still be subscribed to: its last view, and past entries on request', async () => {
     const { auction_id: id } = ended.get(name)!;
     for (const { trader, client } of streams) {
       const timelines: Timelines = await timelinesOf(trader, [id]);
@@ -168,7 +168,7 @@ describe.each(Object.keys(STORIES))('an auction that %s', (name) => {
   });
 });
 
-it('nothing was told twice or out of turn, and nothing of other people', () => {
+it('nothing was sent twice, out of order, or about other parties', () => {
   const ids = new Set([...ended.values()].map(({ auction_id: id }) => id));
   for (const { client, id } of streams) {
     expect(client.memory.faults).toEqual([]);
@@ -180,7 +180,7 @@ it('nothing was told twice or out of turn, and nothing of other people', () => {
   expect(kinds.filter((kind) => kind.startsWith('QUOTE_'))).toEqual([]);
 });
 
-/** What it was told of one auction, as if it had been alone. */
+/** The events of one auction, as if it had been alone. */
 function only(client: StreamClient, id: string, auctionId: string): ReturnType<StreamClient['memory']['of']> {
   const told = client.memory.of(id);
   const events = told.events.filter((event) => event.auction_id === auctionId);

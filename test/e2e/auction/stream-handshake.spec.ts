@@ -55,7 +55,7 @@ function claimsOf(of: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(of.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
 }
 
-/** As a browser has to say it. */
+/** As a browser must send it. */
 function pair(of: string): string[] {
   return ['authorization', `Bearer.${Buffer.from(of).toString('base64url')}`];
 }
@@ -80,7 +80,7 @@ describe('a handshake without a valid token', () => {
         }),
     ],
     ['one that has been revoked', async () => ({ token: await loggedOut() })],
-    ['one of somebody who is not enrolled', async () => ({ token: await floor.newToken('stranger-1') })],
+    ['one of an account that is not enrolled', async () => ({ token: await floor.newToken('stranger-1') })],
     ['another scheme', () => Promise.resolve({ headers: { authorization: `Basic ${token}` } })],
     ['a session cookie', () => Promise.resolve({ headers: { cookie: `session=${token}` } })],
     ['half of the subprotocol pair', () => Promise.resolve({ protocols: [pair(token)[1]!] })],
@@ -97,7 +97,7 @@ describe('a handshake without a valid token', () => {
     expect(refused.headers['x-request-id']).toMatch(UUID);
   });
 
-  it('keeps the request id that it brings', async () => {
+  it('keeps the request id that the client sent', async () => {
     const refused = await refusal({ headers: { 'x-request-id': 'mine-1' } });
     expect(refused.headers['x-request-id']).toBe('mine-1');
   });
@@ -112,14 +112,14 @@ describe('a handshake with a token', () => {
     }
   });
 
-  it('may bring it as the subprotocol pair, and is answered with the first of the two', async () => {
+  it('may have it as the subprotocol pair, and is answered with the first of the two', async () => {
     const client = await floor.open({ protocols: pair(token) });
     expect(client.protocol).toBe('authorization');
     await client.hello();
   });
 
   it.each(ROUTING_HEADERS)(
-    'is refused with %s, whatever it holds, and before the token is looked at',
+    'is refused with %s, whatever the token, and before it is checked',
     async (header) => {
       for (const options of [{ token }, {}]) {
         const refused = await refusal({ ...options, headers: { [header]: '' } });
@@ -132,7 +132,7 @@ describe('a handshake with a token', () => {
   );
 });
 
-describe('what is no handshake of this path', () => {
+describe('a request that is not a handshake of this path', () => {
   const h2c = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': '' };
 
   it.each<[string, string, string, OutgoingHttpHeaders, string]>([
@@ -149,7 +149,7 @@ describe('what is no handshake of this path', () => {
     ['another method', 'POST', '/v1/stream', {}, '405 method_not_allowed'],
     ['an upgrade elsewhere', 'GET', '/v1/me', HANDSHAKE, '200'],
     ['h2c elsewhere', 'GET', '/v1/me', h2c, '200'],
-    ['an upgrade where nothing is', 'GET', '/v1/nothing', HANDSHAKE, '404 not_found'],
+    ['an upgrade of an unknown path', 'GET', '/v1/nothing', HANDSHAKE, '404 not_found'],
     ['an upgrade of a health check', 'GET', '/healthz', HANDSHAKE, '200'],
     ['a trailing slash', 'GET', '/v1/stream/', HANDSHAKE, '404 not_found'],
   ])('is answered like any request: %s', async (_, method, path, headers, expected) => {
@@ -160,7 +160,7 @@ describe('what is no handshake of this path', () => {
     expect(answer.headers).toMatchObject({ upgrade: 'websocket', 'sec-websocket-version': '13' });
   });
 
-  it('needs a token all the same', async () => {
+  it('needs a token as well', async () => {
     const answers = [];
     for (const headers of [{}, h2c, HANDSHAKE])
       answers.push(await floor.anybody.send('GET', '/v1/stream', { headers }));

@@ -32,7 +32,7 @@ function join(name = maker.name): Promise<StreamClient> {
 }
 
 describe('hello', () => {
-  it('is answered with who, until when, and how often a heartbeat comes', async () => {
+  it("is answered with the account, the session's end and the heartbeat interval", async () => {
     const client = await floor.open({ token: await floor.token(maker.name) });
     const welcome = await client.hello();
     expect(welcome).toEqual({
@@ -49,7 +49,7 @@ describe('hello', () => {
     expect(Date.parse(welcome.session_expires_at)).toBeGreaterThan(Date.now());
   });
 
-  it('may be said once', async () => {
+  it('may be sent once', async () => {
     const client = await join();
     expect(await client.ask('hello')).toMatchObject({
       type: 'reject',
@@ -59,7 +59,7 @@ describe('hello', () => {
     expect(await client.ask('ping')).toMatchObject({ type: 'pong' });
   });
 
-  it('may be followed by other messages at once, which are answered behind it', async () => {
+  it('may be followed by other messages at once, which are answered after it', async () => {
     const client = await floor.open({ token: await floor.token(maker.name) });
     client.say({ type: 'hello', cmd_id: 'a' });
     client.say({ type: 'ping', cmd_id: 'b' });
@@ -71,19 +71,19 @@ describe('hello', () => {
   it.each<[string, object, string]>([
     ['a grace above 30 s', { cancel_on_disconnect: { grace_ms: 30_001 } }, 'invalid_request'],
     ['a grace below 0', { cancel_on_disconnect: { grace_ms: -1 } }, 'invalid_json'],
-    ['a grace that is no integer', { cancel_on_disconnect: { grace_ms: 1.5 } }, 'invalid_json'],
+    ['a grace that is not an integer', { cancel_on_disconnect: { grace_ms: 1.5 } }, 'invalid_json'],
     ['no grace at all', { cancel_on_disconnect: {} }, 'invalid_json'],
     ['an unknown field', { cancel_on_disconnect: { grace_ms: 1, more: 1 } }, 'invalid_json'],
-    ['a token that is no text', { resume_token: 1 }, 'invalid_json'],
-    ['seen that are no numbers', { seen: { s1: '1' } }, 'invalid_json'],
+    ['a token that is not text', { resume_token: 1 }, 'invalid_json'],
+    ['positions that are not numbers', { seen: { s1: '1' } }, 'invalid_json'],
     ['a null', { resume_token: null }, 'invalid_json'],
-  ])('with %s is refused, and may be said again', async (_, fields, error) => {
+  ])('with %s is refused, and may be sent again', async (_, fields, error) => {
     const client = await floor.open({ token: await floor.token(maker.name) });
     expect(await client.ask('hello', { ...fields })).toMatchObject({ type: 'reject', status: 400, error });
     expect((await client.hello()).resumed).toBe(false);
   });
 
-  it.each(['ping', 'subscribe', 'quote.submit', 'bye', 'anything'])('comes first, not %s', async (type) => {
+  it.each(['ping', 'subscribe', 'quote.submit', 'bye', 'anything'])('must come first, not %s', async (type) => {
     const client = await floor.open({ token: await floor.token(maker.name) });
     client.say({ type, cmd_id: 'x' });
     expect((await client.untilClosed()).code).toBe(BAD_MESSAGE);
@@ -91,7 +91,7 @@ describe('hello', () => {
   });
 });
 
-describe('a message that cannot be obeyed', () => {
+describe('a message that cannot be carried out', () => {
   const submit = (fields: object): object => ({
     ...{ type: 'quote.submit', idempotency_key: 'k', auction_id: '' },
     ...{ price_atoms: 1, quantity_atoms: 1 },
@@ -101,11 +101,11 @@ describe('a message that cannot be obeyed', () => {
   it.each<[string, () => object | string, string]>([
     ['an unknown type', () => ({ type: 'sing' }), '400 invalid_json'],
     ['no type', () => ({}), '400 invalid_json'],
-    ['a type that is no text', () => ({ type: 1 }), '400 invalid_json'],
+    ['a type that is not text', () => ({ type: 1 }), '400 invalid_json'],
     ['an unknown field', () => ({ type: 'ping', more: 1 }), '400 invalid_json'],
     ['a null', () => ({ type: 'ping', more: null }), '400 invalid_json'],
     ['a key twice', () => '{"type":"ping","cmd_id":"x","cmd_id":"x"}', '400 invalid_json'],
-    ['a channel that there is not', () => ({ type: 'subscribe', channel: 'trades' }), '400 invalid_json'],
+    ['an unknown channel', () => ({ type: 'subscribe', channel: 'trades' }), '400 invalid_json'],
     ['no channel', () => ({ type: 'subscribe' }), '400 invalid_json'],
     ['one auction without its id', () => ({ type: 'subscribe', channel: 'auction' }), '400 invalid_json'],
     [
@@ -114,7 +114,7 @@ describe('a message that cannot be obeyed', () => {
       '400 invalid_json',
     ],
     [
-      'all auctions behind a seq',
+      'all auctions after a seq',
       () => ({ type: 'subscribe', channel: 'auctions', after_seq: 0 }),
       '400 invalid_json',
     ],
@@ -129,7 +129,7 @@ describe('a message that cannot be obeyed', () => {
       '400 invalid_auction_id',
     ],
     [
-      'an auction that never was',
+      'an auction that never existed',
       () => ({ type: 'subscribe', channel: 'auction', auction_id: `${auctionId.slice(0, -12)}000000000000` }),
       '404 auction_not_found',
     ],
@@ -139,16 +139,16 @@ describe('a message that cannot be obeyed', () => {
       '400 invalid_json',
     ],
     [
-      'a subscription that there is not',
+      'an unknown subscription',
       () => ({ type: 'unsubscribe', subscription_id: 's9' }),
       '404 not_found',
     ],
     ['no subscription', () => ({ type: 'unsubscribe' }), '400 invalid_json'],
     ['a refresh without a token', () => ({ type: 'auth.refresh' }), '400 invalid_json'],
-    ['a refresh with a broken one', () => ({ type: 'auth.refresh', token: 'x' }), '401 unauthorized'],
+    ['a refresh with a broken token', () => ({ type: 'auth.refresh', token: 'x' }), '401 unauthorized'],
     ['a command without its auction', () => submit({ auction_id: undefined }), '400 invalid_json'],
     ['a command with a malformed id', () => submit({ auction_id: 'x' }), '400 invalid_auction_id'],
-    ['what is nested too deep', () => nested(65), '400 invalid_json'],
+    ['too deep nesting', () => nested(65), '400 invalid_json'],
   ])('is rejected as over HTTP: %s', async (_, message, expected) => {
     const client = await join();
     const given = message();
@@ -164,7 +164,7 @@ describe('a message that cannot be obeyed', () => {
     expect(await client.ask('ping')).toMatchObject({ type: 'pong' });
   });
 
-  it('is rejected for want of the capability before anything in it is looked at', async () => {
+  it('is rejected for the missing capability before its content is checked', async () => {
     const client = await join('viewer-1');
     for (const type of [
       'quote.submit',
@@ -184,7 +184,7 @@ describe('a message that cannot be obeyed', () => {
   });
 });
 
-describe('what is no message', () => {
+describe('bytes that are not a message', () => {
   const ping = '{"type":"ping","cmd_id":"x"}';
 
   it.each<[string, string | Buffer]>([
@@ -197,8 +197,8 @@ describe('what is no message', () => {
     ['no cmd_id', '{"type":"ping"}'],
     ['an empty cmd_id', '{"type":"ping","cmd_id":""}'],
     ['a cmd_id that is too long', `{"type":"ping","cmd_id":"${'x'.repeat(65)}"}`],
-    ['a cmd_id that does not print', '{"type":"ping","cmd_id":"a\\nb"}'],
-    ['a cmd_id that is no text', '{"type":"ping","cmd_id":1}'],
+    ['a cmd_id that is not printable', '{"type":"ping","cmd_id":"a\\nb"}'],
+    ['a cmd_id that is not text', '{"type":"ping","cmd_id":1}'],
   ])('ends the stream with 4400: %s', async (_, text) => {
     const client = await join();
     client.sayText(text);
@@ -206,13 +206,13 @@ describe('what is no message', () => {
     expect(client.frames.map(({ type }) => type)).toEqual(['welcome']);
   });
 
-  it('ends it with 4400 when it is binary, even if it would be a message', async () => {
+  it('ends the stream with 4400 if it is binary, even with the content of a message', async () => {
     const client = await join();
     client.sayBinary(Buffer.from(ping));
     expect((await client.untilClosed()).code).toBe(BAD_MESSAGE);
   });
 
-  it('ends it with 1007 when it is no UTF-8', async () => {
+  it('ends the stream with 1007 if it is not UTF-8', async () => {
     const client = await join();
     client.sayText(
       Buffer.concat([Buffer.from('{"type":"ping","cmd_id":"'), Buffer.of(0xc3, 0x28), Buffer.from('"}')]),
@@ -220,7 +220,7 @@ describe('what is no message', () => {
     expect((await client.untilClosed()).code).toBe(1007);
   });
 
-  it('ends it with 1002 when it is no frame, or one that is not masked', async () => {
+  it('ends the stream with 1002 if it is not a frame, or not masked', async () => {
     const unmasked = Buffer.from([0x81, 0x02, 0x7b, 0x7d]);
     for (const bytes of [unmasked, Buffer.from('GET / HTTP/1.1\r\n\r\n')]) {
       const client = await join();
@@ -229,14 +229,14 @@ describe('what is no message', () => {
     }
   });
 
-  it('ends it with 1008 when it has no end', async () => {
+  it('ends the stream with 1008 if it never ends', async () => {
     const client = await join();
     const fragment = (opcode: number) => Buffer.from([opcode, 0x80, 0, 0, 0, 0]);
     client.write(Buffer.concat([fragment(0x01), ...Array.from({ length: 20_000 }, () => fragment(0x00))]));
     expect((await client.untilClosed()).code).toBe(1008);
   });
 
-  it('goes on through any number of pings: the last of those that come together is answered', async () => {
+  it('does not end the stream for any number of pings: the last of a group is answered', async () => {
     const client = await join();
     const ping = (text: string) => Buffer.from([0x89, 0x80 | text.length, 0, 0, 0, 0, ...Buffer.from(text)]);
     client.write(Buffer.concat(Array.from({ length: 2_000 }, (_, n) => ping(`ping ${n}`))));
@@ -244,7 +244,7 @@ describe('what is no message', () => {
     expect(await client.ask('ping')).toMatchObject({ type: 'pong' });
   });
 
-  it('ends it with 1009 past 64 KiB, which themselves are read', async () => {
+  it('ends the stream with 1009 above 64 KiB; exactly 64 KiB are read', async () => {
     const client = await join();
     client.sayText(ping + ' '.repeat(LARGEST_FRAME - ping.length));
     await client.untilType('pong');
@@ -254,7 +254,7 @@ describe('what is no message', () => {
 });
 
 describe('subscriptions', () => {
-  it('have ids of their own, and an end', async () => {
+  it('have unique ids, and can end', async () => {
     const client = await join();
     const [all, one] = [await client.subscribe(), await client.subscribeTo(auctionId)];
     expect(all).not.toBe(one);
@@ -268,7 +268,7 @@ describe('subscriptions', () => {
   });
 });
 
-it('bye ends a stream in order', async () => {
+it('bye ends a stream normally', async () => {
   const client = await join();
   client.say({ type: 'bye', cmd_id: 'last' });
   expect((await client.untilClosed()).code).toBe(1000);
@@ -281,7 +281,7 @@ it('a client that closes is answered with the same code', async () => {
   expect(client.closed!.code).toBe(1000);
 });
 
-/** A ping in which something is so deep; the top object is level 1. */
+/** A ping with this depth; the top object is level 1. */
 function nested(levels: number): string {
   return `{"type":"ping","cmd_id":"x","more":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 }

@@ -9,14 +9,14 @@ import { TokenForge } from '../token-forge.js';
 import { auctionBody, CONTRACT, INSTANT, type Trader } from '../trading-floor.js';
 
 const UNAUTHORIZED = 4401;
-/** The contract says a second; the rest is for the machine. */
+/** The contract says one second; the rest is for the machine. */
 const REVOKED_WITHIN_MS = 2_000;
 jest.setTimeout(40_000);
 
 let floor: StreamFloor;
 let books: ServiceRecords;
 let forge: TokenForge;
-/** A maker for whatever leaves no trace on its account. */
+/** A maker for tests that leave no trace on its account. */
 let maker: Trader;
 let undo: (() => Promise<unknown>)[] = [];
 
@@ -41,7 +41,7 @@ function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
 }
 
-/** Another token of the same session, which ends so soon. */
+/** Another token of the same session that ends after this many seconds. */
 function briefly(token: string, seconds: number): string {
   const exp = Math.floor(Date.now() / 1_000) + seconds;
   return forge.sign({ ...claimsOf(token), jti: randomUUID(), exp });
@@ -53,7 +53,7 @@ async function listening(token: string, gateway = 0): Promise<StreamClient> {
   return client;
 }
 
-/** How the stream ended, and how long that took. */
+/** The close code of the stream, and how long it took. */
 async function endsWithin(client: StreamClient, act: () => Promise<unknown>): Promise<number> {
   await act();
   const since = performance.now();
@@ -63,7 +63,7 @@ async function endsWithin(client: StreamClient, act: () => Promise<unknown>): Pr
 }
 
 describe('a stream whose session ends', () => {
-  it('is closed 4401 by a logout, and those of other sessions are not', async () => {
+  it('is closed with 4401 by a logout, while streams of other sessions stay', async () => {
     const token = await floor.newToken(maker.name);
     const [ended, other] = [await listening(token), await listening(await floor.newToken(maker.name))];
     const logout = (): Promise<unknown> => floor.anybody.as(token).send('POST', '/auth/logout');
@@ -71,7 +71,7 @@ describe('a stream whose session ends', () => {
     expect(await other.ask('ping')).toMatchObject({ type: 'pong' });
   });
 
-  it('is closed 4401 by a logout-all at another gateway, before and after its hello', async () => {
+  it('is closed with 4401 by a logout-all at another gateway, before and after its hello', async () => {
     const token = await floor.newToken(maker.name);
     const streams = [await listening(token, 0), await listening(token, 1), await floor.open({ token })];
     const { access_token: refreshed } = await refresh(token);
@@ -87,7 +87,7 @@ describe('a stream whose session ends', () => {
     expect(performance.now() - since).toBeLessThan(REVOKED_WITHIN_MS);
   });
 
-  it('is closed 4401 when its account is disabled, or no longer enrolled', async () => {
+  it('is closed with 4401 when its account is disabled or no longer enrolled', async () => {
     const [disabled, struck] = await floor.newTraders('maker', 'maker');
     const account = disabled.accountId;
     const disable = 'update identity.users set disabled = $2 where account_id = $1';
@@ -122,7 +122,7 @@ describe('a stream whose session ends', () => {
     await originator.cancel(id);
   });
 
-  it('is told that the end is near, and closed 4401 when it has come', async () => {
+  it("is warned before its session's end, and closed with 4401 at the end", async () => {
     const token = briefly(await floor.token(maker.name), 3);
     const client = await floor.open({ token });
     const welcome = await client.hello();
@@ -144,7 +144,7 @@ async function refresh(token: string): Promise<{ readonly access_token: string }
 }
 
 describe('auth.refresh', () => {
-  it('puts another token of the account in the place of the first, whose end then changes nothing', async () => {
+  it("replaces the token by another one of the account; the first token's end then changes nothing", async () => {
     const token = await floor.newToken(maker.name);
     const first = briefly(token, 3);
     const [client, former, other] = [await listening(first), await listening(first), await listening(token)];
@@ -155,10 +155,10 @@ describe('auth.refresh', () => {
     const { status, result } = reply as Ack<{ session_expires_at: string }>;
     expect(status).toBe(200);
     expect(Date.parse(result.session_expires_at)).toBe((claimsOf(second).exp as number) * 1_000);
-    // A stream that still holds the first token ends with it, and its end comes first.
+    // A stream that still has the first token ends with it, earlier.
     await former.untilClosed();
     expect(await client.ask('ping')).toMatchObject({ type: 'pong' });
-    // The token that it holds now decides, and no other.
+    // Only the present token decides.
     await floor.anybody.as(token).send('POST', '/auth/logout');
     const logout = (): Promise<unknown> => floor.anybody.as(second).send('POST', '/auth/logout');
     await other.untilClosed();
@@ -167,9 +167,9 @@ describe('auth.refresh', () => {
   });
 
   it.each<[string, () => Promise<string>, string]>([
-    ['of somebody else', async () => floor.token((await floor.newTrader('maker')).name), '403 forbidden'],
+    ['of another account', async () => floor.token((await floor.newTrader('maker')).name), '403 forbidden'],
     ['that has expired', async () => briefly(await floor.token(maker.name), -5), '401 unauthorized'],
-    ['that is none', () => Promise.resolve('a.b.c'), '401 unauthorized'],
+    ['that is malformed', () => Promise.resolve('a.b.c'), '401 unauthorized'],
     [
       'that has been revoked',
       async () => {
@@ -193,7 +193,7 @@ describe('auth.refresh', () => {
 });
 
 describe('heartbeats', () => {
-  it('come at the pace that was announced, with a token to go on with', async () => {
+  it('come at the announced interval, with a resume token', async () => {
     const client = await floor.listen(maker.name);
     await client.untilIt(
       () => client.frames.filter(({ type }) => type === 'heartbeat').length >= 4,
@@ -214,7 +214,7 @@ describe('heartbeats', () => {
     expect(again.frames[0]).toMatchObject({ type: 'welcome', resumed: true, subscriptions: [] });
   });
 
-  it('are life enough: who answers pings or speaks stays, who does neither is closed 4408', async () => {
+  it('need an answer: a client that answers pings or sends messages stays, a silent one is closed with 4408', async () => {
     const token = await floor.token(maker.name);
     const speaking = await floor.open({ token, answersPings: false });
     const [alive, dead] = [await floor.open({ token }), await floor.open({ token, answersPings: false })];

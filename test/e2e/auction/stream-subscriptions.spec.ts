@@ -31,7 +31,7 @@ async function opens(by: Trader, makers: readonly Trader[], differing: object = 
   return view;
 }
 
-/** All that the list says is live, newest first. */
+/** All live auctions of the list, newest first. */
 async function listed(trader: Trader): Promise<AuctionJson[]> {
   const views: AuctionJson[] = [];
   for (let cursor = ''; ;) {
@@ -44,7 +44,7 @@ async function listed(trader: Trader): Promise<AuctionJson[]> {
   }
 }
 
-describe('who may hear what', () => {
+describe('the right to subscribe', () => {
   let view: AuctionJson;
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('who may hear what', () => {
   });
 
   it.each(['maker', 'originator', 'auditor-1', 'operator-1', 'viewer-1'] as const)(
-    'to another %s it is as if there were none',
+    'another %s gets the answer for an unknown auction',
     async (who) => {
       const isTrader = who === 'maker' || who === 'originator';
       const client = await floor.listen(isTrader ? (await floor.newTrader(who)).name : who);
@@ -103,7 +103,7 @@ describe('an auction that was just created', () => {
 });
 
 describe('a subscription', () => {
-  it('begins behind a given entry, and goes on with what happens', async () => {
+  it('begins after a given entry, and goes on with new ones', async () => {
     const { auction_id: id } = await opens(originator, [maker]);
     let quote = await maker.quotes(id, 600_000, 1);
     for (let price = 590_000; price > 560_000; price -= 10_000)
@@ -130,7 +130,7 @@ describe('a subscription', () => {
     );
   });
 
-  it('that is cut off in what it is told from before goes on there at another gateway, to its end', async () => {
+  it('that is cut off while it reads past entries goes on there at another gateway, to the end', async () => {
     const { auction_id: id } = await opens(originator, [maker]);
     let quote = await maker.quotes(id, 600_000, 1);
     for (let price = 590_000; price > 500_000; price -= 10_000)
@@ -154,7 +154,7 @@ describe('a subscription', () => {
     );
   });
 
-  it('says nothing more once it has ended, and the others go on', async () => {
+  it('receives nothing after its end, while the others go on', async () => {
     const { auction_id: id } = await opens(originator, [maker]);
     const client = await floor.listen(maker.name);
     const [ending, staying] = [await client.subscribeTo(id), await client.subscribeTo(id)];
@@ -169,7 +169,7 @@ describe('a subscription', () => {
 
 describe('the limits of a connection', () => {
   const TOO_MANY = { type: 'reject', status: 429, error: 'stream_subscription_limit' };
-  it('are 64 subscriptions, of whatever kind', async () => {
+  it('are 64 subscriptions, of any kind', async () => {
     const { auction_id: id } = await opens(originator, [maker]);
     const client = await floor.listen(maker.name);
     const kinds = [{ channel: 'auctions' }, { channel: 'auction', auction_id: id }];
@@ -189,7 +189,7 @@ describe('the limits of a connection', () => {
     await maker.withdraw(quote);
   });
 
-  it('are not of how fast it asks: a flood is answered at a pace, and costs nobody else anything', async () => {
+  it('do not bound the request rate: a flood is answered at a steady pace, and slows no other client', async () => {
     const [client, other] = [await floor.listen(maker.name), await floor.listen(maker.name)];
     const asked = Array.from({ length: 200 }, () => client.ask('subscribe', { channel: 'auctions' }));
     expect(await other.ask('ping')).toMatchObject({ type: 'pong' });

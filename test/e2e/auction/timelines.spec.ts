@@ -77,7 +77,7 @@ describe.each([
     expect((await page(originator, id, '')).events).toEqual(await originator.timeline(id));
   });
 
-  it('comes as NDJSON with its count, whatever limit is asked for', async () => {
+  it('comes as NDJSON with its count, whatever limit is given', async () => {
     const id = auction().auction_id;
     const { events } = await page(maker, id, '?limit=1000');
     const asked = (limit: string) =>
@@ -93,7 +93,7 @@ describe.each([
     expect(lines).toEqual([...events, { complete: true, count: events.length }]);
   });
 
-  it('holds the refusals of its own maker, and the originator sees none of it', async () => {
+  it('has the refusals of its own maker, which the originator does not see', async () => {
     const told = await maker.timeline(auction().auction_id);
     const refused = told.filter(({ kind }) => kind === 'QUOTE_REJECTED');
     const message = expect.stringMatching(/./);

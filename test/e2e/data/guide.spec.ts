@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 120_000);
 
 it.each(PAGES)(
-  'the page %s works word for word and prints what it says',
+  'the page %s works word for word and prints the documented output',
   async (page) => {
     const steps = stepsOf(textOf(`docs/${page}.md`));
     expect(steps.filter(({ prints }) => prints !== undefined).length).toBeGreaterThan(1);

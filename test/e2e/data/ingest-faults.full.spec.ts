@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => cluster.stop());
 
-/** Writes trades of three providers into one file, disordered, each twice and with garbage between them, until it is told to stop. */
+/** Writes trades of three providers into one file, out of order, each twice and with garbage in between, until stopped. */
 class Recording {
   lines = 0;
   private nth = 0;
@@ -35,7 +35,7 @@ class Recording {
     this.timer = setInterval(() => this.writeSome(), 20);
   }
 
-  /** How many trades each provider has told. */
+  /** How many trades each provider has written. */
   stop(): number {
     clearInterval(this.timer);
     return this.nth;
@@ -70,7 +70,7 @@ async function onDatabase<T>(work: (client: pg.Client) => Promise<T>): Promise<T
   }
 }
 
-/** Rows in the journals and in the tables, and how many trades these are. */
+/** Rows in the journals and in the tables, and the number of trades in them. */
 function countsOf(market: string): Promise<Record<string, string>> {
   return onDatabase(async (client) => {
     const { rows } = await client.query<Record<string, string>>(
@@ -95,7 +95,7 @@ async function expectEachOnce(file: string, market: string, recording: Recording
   }
 }
 
-it('ingest is killed again and again while files grow: every event counts once', async () => {
+it('ingest is killed repeatedly while files grow: every event counts once', async () => {
   const recording = new Recording('killed.ndjson', 'killed');
   for (let round = 0; round < 4; round += 1) {
     await recording.grows(300);
@@ -116,7 +116,7 @@ it('the database is killed while files grow: reads come back, and every event co
   await expectEachOnce('outage.ndjson', 'outage', recording);
 });
 
-it('the disk of one journal is full: its lag shows, others go on, and nothing is lost once there is room', async () => {
+it('the disk of one journal is full: its lag shows, others go on, and nothing is lost after room is made', async () => {
   const { market, file } = { market: 'full', file: 'full.ndjson' };
   await onDatabase((client) =>
     client.query(`
@@ -138,7 +138,7 @@ it('the disk of one journal is full: its lag shows, others go on, and nothing is
   expect(await floor.volume('venue_a', market)).toBe(1);
 });
 
-it('a provider is paused while files grow: it lags, others do not, and afterwards it has everything', async () => {
+it('a provider is paused while files grow: only it lags, and later it has everything', async () => {
   const recording = new Recording('paused.ndjson', 'paused');
   const { data_url: url, demo } = cluster.file;
   const tell = async (what: string): Promise<void> => {
@@ -155,7 +155,7 @@ it('a provider is paused while files grow: it lags, others do not, and afterward
   await expectEachOnce('paused.ndjson', 'paused', recording);
 });
 
-it('the tables are rebuilt while files grow and readers read: nobody sees less than before, and every event counts once', async () => {
+it('the tables are rebuilt while files grow and readers read: no reader sees less than before, and every event counts once', async () => {
   const [file, market] = ['rebuilt.ndjson', 'rebuilt'];
   const recording = new Recording(file, market);
   await recording.grows(300);
@@ -178,7 +178,7 @@ it('the tables are rebuilt while files grow and readers read: nobody sees less t
   await expectEachOnce(file, market, recording);
 });
 
-it('a file that begins anew is read anew, and what it had told before stays', async () => {
+it('a file that was truncated is read from its start again, and its earlier events stay', async () => {
   const [file, market] = ['anew.ndjson', 'anew'];
   floor.append(file, marketLine('venue_a', market), tradeLine('venue_a', market, 0));
   await floor.applied(file, 2);

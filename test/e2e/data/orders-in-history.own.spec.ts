@@ -12,7 +12,7 @@ interface HistoryJson {
   }[];
 }
 
-/** Of so many trades half are in the history this soon after the venue's own time of them, on a busy machine. */
+/** Half of these trades are in the history this soon after the venue's own time, on a busy machine. */
 const SOON_MS = 1_000;
 const TRADES = 20;
 
@@ -41,7 +41,7 @@ async function history(provider: string, contract_id: string): Promise<{ text: s
 }
 
 describe.each(['venue_b', 'venue_e'] as const)('orders that trade at %s', (exchange_id) => {
-  it('are trades of the public history soon, without a word of who ordered', async () => {
+  it('soon are trades of the public history, without the names of traders', async () => {
     const record = await floor.market(exchange_id);
     const order = (index: 0 | 1): object => ({
       ...namesOf(exchange_id, record, index),
@@ -70,7 +70,7 @@ describe.each(['venue_b', 'venue_e'] as const)('orders that trade at %s', (excha
   }, 120_000);
 });
 
-/** As the venue itself shows them while the caller waits. */
+/** As the venue itself shows them at this moment. */
 async function shownNow(ticker: string): Promise<unknown> {
   const url = `${cluster.file.data_url ?? ''}/trades/venue_b?ticker=${ticker}`;
   const response = await fetch(url, { headers: taker.headers });

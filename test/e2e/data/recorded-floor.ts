@@ -35,7 +35,7 @@ const candles = z.object({
 });
 type HourlyCandle = z.infer<typeof candles>['candles'][number];
 
-/** A cluster that reads recorded files, seen as its operators and readers see it. */
+/** A cluster that reads recorded files, as operators and readers see it. */
 export class RecordedFloor {
   private readonly folder: string;
 
@@ -53,7 +53,7 @@ export class RecordedFloor {
     return told.parse(await this.ask('/admin/ingest'));
   }
 
-  /** Once so many lines of a file are applied. */
+  /** Waits until this many lines of a file are applied. */
   async applied(file: string, lines: number, withinMs?: number): Promise<ToldOfFile> {
     return await eventually(async () => {
       const found = (await this.ingest()).recorded.find((each) => each.file === file);
@@ -65,7 +65,7 @@ export class RecordedFloor {
 
   async provider(name: string): Promise<ToldOfIngest['providers'][number]> {
     const found = (await this.ingest()).providers.find(({ provider }) => provider === name);
-    if (found === undefined) throw new Error(`nothing is told of ${name}`);
+    if (found === undefined) throw new Error(`there is no status of ${name}`);
     return found;
   }
 
@@ -75,7 +75,7 @@ export class RecordedFloor {
     return candles.parse(body).candles;
   }
 
-  /** Of all candles of yesterday. */
+  /** The sum over all candles of yesterday. */
   async volume(provider: string, market: string): Promise<number> {
     const all = await this.candles(provider, market, YESTERDAY);
     return all.reduce((sum, { volume }) => sum + volume, 0);
@@ -90,7 +90,7 @@ export class RecordedFloor {
   }
 }
 
-/** Today is never whole, and of yesterday every hour is over. */
+/** Today is never complete, while every hour of yesterday is over. */
 export const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 
 export function marketLine(provider: string, market: string): object {
@@ -101,7 +101,7 @@ export function marketLine(provider: string, market: string): object {
   };
 }
 
-/** The `nth` of a market, one second after the other. */
+/** The `nth` trade of a market, one a second. */
 export function tradeLine(provider: string, market: string, nth: number, price = '0.5'): object {
   const at = new Date(Date.parse(`${YESTERDAY}T00:00:00Z`) + nth * 1_000).toISOString();
   return {

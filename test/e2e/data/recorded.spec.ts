@@ -8,7 +8,7 @@ beforeAll(async () => {
   floor = new RecordedFloor(await sharedDataCluster());
 }, 120_000);
 
-it('the cluster says where market data is, with the keys of demo users, and answers there', async () => {
+it("the cluster prints the address of market data and the demo users' keys, and answers there", async () => {
   const { data_url: data, md_url: companion, stream_url: stream, demo, processes } = floor.cluster.file;
   for (const url of [data, companion]) {
     expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' });
@@ -36,7 +36,7 @@ it('the cluster says where market data is, with the keys of demo users, and answ
   expect(await statusWith('revoked')).toBe(401);
 });
 
-it('what files hold counts once, in whatever order it comes, and what is no event stops nothing', async () => {
+it('lines in files count once, in any order, and invalid lines stop nothing', async () => {
   const [market, file] = ['recorded-once', 'once.ndjson'];
   const trades = Array.from({ length: 300 }, (_, nth) => tradeLine('venue_d', market, nth));
   floor.append(file, ...trades.slice(100).reverse(), 'no event', marketLine('venue_d', market));
@@ -55,7 +55,7 @@ it('what files hold counts once, in whatever order it comes, and what is no even
   expect(await floor.provider('venue_d')).toMatchObject({ conflicts: 0, state: 'running' });
 });
 
-it('ingest is killed, reads go on, and after its return every event counts once', async () => {
+it('ingest is killed, reads go on, and after its restart every event counts once', async () => {
   const [market, file] = ['recorded-killed', 'killed.ndjson'];
   const trades = Array.from({ length: 200 }, (_, nth) => tradeLine('venue_f', market, nth));
   floor.append(file, marketLine('venue_f', market), ...trades.slice(0, 100));

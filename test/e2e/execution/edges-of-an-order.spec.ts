@@ -40,7 +40,7 @@ describe.each(VENUES)('a price at %s', (exchange_id) => {
     expect(await trader.place(order, 'open')).toMatchObject({ sent: { price: String(price) } });
   });
 
-  it.each([0.0555, 0.101, 0.155, 0.899])('of %d is not, and nothing is changed', async (price) => {
+  it.each([0.0555, 0.101, 0.155, 0.899])('of %d is not on the grid, and nothing is changed', async (price) => {
     const record = await floor.market(exchange_id, { bands });
     const order = { ...namesOf(exchange_id, record, 0), ...LIMIT, side: 'buy', price };
     expect(await refusal(order)).toEqual([400, 'VALIDATION_INVALID_PRICE']);
@@ -48,7 +48,7 @@ describe.each(VENUES)('a price at %s', (exchange_id) => {
     expect(orders).toEqual([]);
   });
 
-  it('of a market whose grid is not published is for the venue to judge', async () => {
+  it('of a market without a published grid is for the venue to judge', async () => {
     const record = await floor.market(exchange_id, { grid: false, tick_size: '0.01' });
     const { body } = await trader.send('POST', '/rpc/markets.get', {
       input: { exchangeId: exchange_id, marketId: record.market_id },
@@ -75,12 +75,12 @@ describe.each(VENUES)('at %s', (exchange_id) => {
     record = await floor.market(exchange_id, { tick_size: '0.01' });
   });
 
-  it('a purchase of No that finds nothing says whether anything was there', async () => {
+  it('a purchase of No without a fill says whether there were any offers', async () => {
     const market = { kind: 'market', time_in_force: 'IOC', max_slippage_cents: 5 };
     expect(await trader.place(order('buy', 1, 0.5, market), 'failed')).toMatchObject({
       failure: { code: 'NO_LIQUIDITY', details: { code: 'MARKET_NO_LIQUIDITY' } },
     });
-    // Whoever bids 0.3 for Yes offers No at 0.7.
+    // A bid of 0.3 for Yes is an offer of No at 0.7.
     const bid = await other.place(order('buy', 0, 0.3), 'open');
     expect(await trader.place(order('buy', 1, 0.5, market), 'failed')).toMatchObject({
       failure: { code: 'SLIPPAGE_EXCEEDED', details: { actions: ['adjust_price'] } },
@@ -93,7 +93,7 @@ describe.each(VENUES)('at %s', (exchange_id) => {
     const own = await trader.place(order('buy', 0, 0.6), 'open');
     const taker = await trader.place(order('buy', 1, 0.5), 'failed');
     expect(taker).toMatchObject({ failure: { code: 'SELF_TRADE_PREVENTED' }, filled_quantity: '0' });
-    // What somebody else has offered more cheaply is taken first.
+    // A cheaper offer of another user is taken first.
     const cheaper = await other.place(order('buy', 0, 0.7, { quantity: 10 }), 'open');
     expect(await trader.place(order('buy', 1, 0.5), 'cancelled')).toMatchObject({
       ...{ filled_quantity: '10', terminal_reason: 'UNFILLED_REMAINDER' },
@@ -105,7 +105,7 @@ describe.each(VENUES)('at %s', (exchange_id) => {
   });
 });
 
-it('an amend that meets an own order ends as self-trade prevention at venue b, and venue e has none', async () => {
+it("an amend that meets the user's own order ends as self-trade prevention at venue b, and venue e does not support it", async () => {
   const record = await floor.market('venue_b', { tick_size: '0.01' });
   const buy = (index: 0 | 1, price: number): Json => ({
     ...{ ...namesOf('venue_b', record, index), ...LIMIT, side: 'buy', price },
@@ -137,7 +137,7 @@ it('an amend that meets an own order ends as self-trade prevention at venue b, a
   ]);
 });
 
-it('an amend that fills the order at once is told as done, without delay', async () => {
+it('an amend that fills the order at once is reported as done, without delay', async () => {
   const record = await floor.market('venue_b', { tick_size: '0.01' });
   const buy = (index: 0 | 1, price: number): Json => ({
     ...{ ...namesOf('venue_b', record, index), ...LIMIT, quantity: 20, side: 'buy', price },
@@ -153,7 +153,7 @@ it('an amend that fills the order at once is told as done, without delay', async
   });
 });
 
-it('a key sends no more orders in a minute than it may, says when it may again, and its user is not held up', async () => {
+it("a key over its orders per minute is refused with the time to wait, and the user's other keys are not affected", async () => {
   const { demo, gateway_url: gateway } = floor.cluster.file;
   const user = demo.users.find(({ account_id: id }) => id === trader.userId);
   const login = await fetch(`${gateway}/auth/login`, {

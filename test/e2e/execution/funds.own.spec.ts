@@ -16,7 +16,7 @@ interface Told {
 let cluster: OwnedCluster;
 let floor: OrdersFloor;
 
-/** Somebody who has logged in, and asks by RPC. */
+/** A logged-in user that calls by RPC. */
 class Session {
   private constructor(private readonly token: string) {}
 
@@ -51,7 +51,7 @@ class Session {
     }, 30_000);
   }
 
-  /** Money at a venue that is free: in the vault, and where it is traded with. */
+  /** The free money at a venue: in the vault, and in the trading account. */
   async free(exchangeId: string): Promise<{ vault: number; trading: number }> {
     const [vault, trading] = await Promise.all(
       ['balances.getVaultBalances', 'balances.getAllBalances'].map(async (name) => {
@@ -65,7 +65,7 @@ class Session {
     return { vault: vault ?? 0, trading: trading ?? 0 };
   }
 
-  /** Tokens that nothing has taken: of the vault under the auctions' name, of the account under the venue's. */
+  /** Free tokens: in the vault under the auctions' name, in the account under the venue's. */
   async tokens(inVault: string, token_id: string): Promise<{ vault: number; trading: number }> {
     const { result } = await this.call('balances.getVaultBalances');
     const kept = (result.balances as readonly Json[]).find(({ asset }) => asset === inVault);
@@ -77,7 +77,7 @@ class Session {
     };
   }
 
-  /** Links the venue, with an account of its own where one is brought along. */
+  /** Links the venue, with the user's own account if credentials are given. */
   async link(exchangeId: string, credentials?: Json): Promise<void> {
     const { status } =
       exchangeId === 'venue_b'
@@ -104,7 +104,7 @@ let brings: Session;
 let admin: Session;
 
 beforeAll(async () => {
-  // Its own: processes die here.
+  // A cluster of its own: processes are killed here.
   cluster = await startCluster({ env: { SERVICES: 'execution', PRACTICE_STILL: '1', LIMITS_FACTOR: '50' } });
   floor = new OrdersFloor(cluster);
   [owner, brings, admin] = await Promise.all([
@@ -125,7 +125,7 @@ async function nothingIsMissing(): Promise<void> {
   }, 15_000);
 }
 
-/** All of one kind, at once. */
+/** Kills all processes of one kind at once. */
 async function killed(kind: string): Promise<void> {
   const { processes } = floor.cluster.file;
   const names = processes.filter((one) => one.kind === kind).map(({ name }) => name);
@@ -144,7 +144,7 @@ describe.each(PLACES)('money between the vault and %s', (exchangeId, asset, doma
 
   beforeAll(() => owner.link(exchangeId));
 
-  it('goes out and comes back, once for each id, and is booked', async () => {
+  it('moves out and back, once for each id, and is booked', async () => {
     await nothingIsMissing();
     const before = await eventually(() => owner.free(exchangeId));
     const wanted = { ...out, amount: '25.00', clientRequestId: randomUUID() };
@@ -174,7 +174,7 @@ describe.each(PLACES)('money between the vault and %s', (exchangeId, asset, doma
     expect(booked).toMatchObject([{ amount: '25' }]);
   }, 60_000);
 
-  it('stays where it is if there is too little of it', async () => {
+  it('stays in place if there is too little of it', async () => {
     const before = await owner.free(exchangeId);
     for (const way of [out, back]) {
       const { status, code } = await owner.call('funds.transfer', { ...way, amount: '99999999.00' });
@@ -184,7 +184,7 @@ describe.each(PLACES)('money between the vault and %s', (exchangeId, asset, doma
   });
 
   it.each(['executor', 'cell'])(
-    'arrives once although the %s is gone in between',
+    'arrives once although the %s is killed in between',
     async (kind) => {
       const before = await owner.free(exchangeId);
       const moving = await Promise.all([
@@ -221,7 +221,7 @@ describe('tokens between the vault and venue_e', () => {
     token = `#${market_id}0`;
   });
 
-  it('go out, are held under the name of their market, are sold from there, and come back', async () => {
+  it('move out, are held under the name of their market, are sold from there, and move back', async () => {
     await nothingIsMissing();
     const before = await owner.tokens(inVault, token);
     const wanted = { ...moving('vault', 'chain', '30'), clientRequestId: randomUUID() };
@@ -286,7 +286,7 @@ describe('tokens between the vault and venue_e', () => {
   });
 
   it.each(['executor', 'cell'])(
-    'arrive once although the %s is gone in between',
+    'arrive once although the %s is killed in between',
     async (kind) => {
       const before = await owner.tokens(inVault, token);
       const sent = await Promise.all([
@@ -306,7 +306,7 @@ describe('tokens between the vault and venue_e', () => {
   );
 });
 
-it('an account that its owner brings along gets money of the vault', async () => {
+it('an account that its owner has linked gets money from the vault', async () => {
   const mine = await floor.admin('POST', '/accounts', { exchange_id: 'venue_b' });
   const { key_id, private_key_pem } = mine;
   await brings.link('venue_b', { key_id, private_key_pem });
@@ -319,7 +319,7 @@ it('an account that its owner brings along gets money of the vault', async () =>
   await nothingIsMissing();
 }, 60_000);
 
-it('what the vault has beyond what it owes, or lacks, shows in the report', async () => {
+it('a surplus or deficit of the vault shows in the report', async () => {
   await nothingIsMissing();
   const given = (amount: string, shares?: Json): Promise<Json> =>
     floor.admin('POST', '/faucet', { exchange_id: 'venue_b', account: 'vault', amount, shares });

@@ -4,7 +4,7 @@ import { sharedTradingCluster } from '#libs/testing/cluster/shared-cluster.js';
 import { textOf } from '../../docs/markdown.js';
 import { paste, stepsOf } from '../../docs/pasting.js';
 
-it('the guide for traders works word for word and prints what it says', async () => {
+it('the guide for traders works word for word and prints the documented output', async () => {
   const { dataDir } = await sharedTradingCluster();
   const steps = stepsOf(textOf('docs/use/trading.md'));
   expect(steps.filter(({ prints }) => prints !== undefined).length).toBeGreaterThan(6);

@@ -2,7 +2,7 @@ import { operationsOf } from '../../documents/described-parts.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import type { WalkCall } from './interface-walk.js';
 
-/** What stands where a path has a name. */
+/** The ids for path parameters. */
 export interface SampleIds {
   readonly order_id: string;
   readonly client_id: string;

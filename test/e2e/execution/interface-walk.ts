@@ -8,9 +8,9 @@ export interface WalkCall {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is where it is text. */
+  /** Text is sent as it is. */
   readonly body?: object | string;
-  /** Where the caller is: any of the addresses of this machine. */
+  /** The caller's address: any address of this machine. */
   readonly from?: string;
 }
 
@@ -20,7 +20,7 @@ export interface WalkAnswer {
   readonly text: string;
 }
 
-/** Asks a service, and holds every answer against its document. */
+/** Calls a service, and compares every answer with its document. */
 export class InterfaceWalk {
   readonly faults = new Set<string>();
   private readonly check: HttpCheck;
@@ -32,7 +32,7 @@ export class InterfaceWalk {
     this.check = new HttpCheck(document);
   }
 
-  /** Statuses that the document has and no answer: `operation status`, or `any status` of those that operations share. */
+  /** Statuses that only the document has: `operation status`, or `any status` for those that operations share. */
   get unseen(): string[] {
     const { parts, shown } = this.check;
     return parts.filter((part) => /^\S+ \d{3}$/.test(part) && !shown.has(part)).sort();

@@ -26,7 +26,7 @@ let marketE: VenueMarketJson;
 let userId: string;
 let order: string;
 
-/** A cluster of its own: limits are as in life, and processes stand still for a while. */
+/** A separate cluster: it has production limits, and processes are paused. */
 beforeAll(async () => {
   cluster = await startCluster({ env: { SERVICES: 'execution', PRACTICE_STILL: '1' } });
   floor = new OrdersFloor(cluster);
@@ -61,7 +61,7 @@ async function logIn(name: string): Promise<string> {
   return ((await response.json()) as { access_token: string }).access_token;
 }
 
-/** Once its limit lets it through. */
+/** Calls once the rate limit allows it. */
 function ask(asked: WalkCall): Promise<WalkAnswer> {
   return eventually(async () => {
     const told = await walk.ask({ headers: trading, ...asked });
@@ -106,7 +106,7 @@ function samples(): readonly SampledOperation[] {
   return samplesOf(document, { order_id: order, client_id: NOBODYS_KEY });
 }
 
-/** Every operation at once, in a way that must be refused before it does anything. */
+/** Every operation at once, in a way that must be refused before it has any effect. */
 function refusedEverywhere(
   statuses: readonly number[],
   asked: (sample: SampledOperation) => Partial<WalkCall>,
@@ -151,7 +151,7 @@ describe('what works', () => {
     await gives(200, get(`/orders/fee-quote?exchange_id=venue_b&${query}`));
   });
 
-  it('trades, and what they leave behind', async () => {
+  it('trades and their results', async () => {
     const maker = floor.trader('trader-2');
     const names = namesOf('venue_e', marketE, 0);
     const other = namesOf('venue_e', marketE, 1);
@@ -176,7 +176,7 @@ describe('what works', () => {
       await gives(200, read('ledger.entries', { limit: 20 }));
     }
     await gives(200, rpc('orders.reconcile', { orderId: id }));
-    // Known at once, whatever the lists know by now.
+    // Found at once, even if the lists lag.
     const { order_id: newest } = await gives(
       200,
       post('/orders', { ...unfilled, client_order_id: randomUUID() }),
@@ -240,10 +240,10 @@ describe('what works', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused requests', () => {
   it('without credentials, by every operation', () => refusedEverywhere([401], () => ({ headers: {} })));
 
-  it('to a key that may not come from here, by every operation', async () => {
+  it('with a key that may not be used from this address, by every operation', async () => {
     const terms = { name: 'elsewhere', preset: 'trading', ip_allow_list: ['192.0.2.1'] };
     const made = await gives(201, post('/account/api-keys', terms, confirmed));
     const headers = {
@@ -257,7 +257,7 @@ describe('what is refused', () => {
     expect([told.status, told.body.code]).toEqual([403, 'InsufficientScope']);
   });
 
-  it('what is no JSON or has unknown parameters, by every operation', async () => {
+  it('with invalid JSON or unknown parameters, by every operation', async () => {
     await refusedEverywhere(
       [400, 404],
       ({ takesBody, operationId, path }) => {
@@ -274,7 +274,7 @@ describe('what is refused', () => {
     await gives(413, post('/orders', ' '.repeat(262_145)));
   });
 
-  it('what is not there', async () => {
+  it('for unknown objects', async () => {
     await gives(404, get('/nothing'));
     await gives(405, { method: 'DELETE', path: '/orders' });
     const unknown = `${order.slice(0, -4)}0000`;
@@ -312,7 +312,7 @@ describe('what is refused', () => {
     await gives(404, post(`${path}/rotate`, { overlap_seconds: 0 }, confirmed));
   });
 
-  it('what cannot be done as things are', async () => {
+  it('in the wrong state', async () => {
     const past = { not_after: '2020-01-01T00:00:00Z' };
     await gives(409, post('/orders', buy(past)));
     await gives(409, post('/orders', buy({ side: 'sell' })));
@@ -339,7 +339,7 @@ describe('what is refused', () => {
     expect([full.status, full.body.code]).toEqual([409, 'ApiKeyLimit']);
   });
 
-  it('calls that come too fast, and all of an address that guesses', async () => {
+  it('too many calls, and all of an address that guesses keys', async () => {
     const bursts = await Promise.all(Array.from({ length: 60 }, () => walk.ask(rpcRead('markets.get'))));
     expect(bursts.map(({ status }) => status)).toContain(400);
     const orders = await Promise.all(Array.from({ length: 12 }, () => walk.ask(post('/orders', buy()))));
@@ -351,7 +351,7 @@ describe('what is refused', () => {
     expect((await walk.ask({ ...get('/nothing'), from })).status).toBe(429);
   });
 
-  it('what is hardly HTTP', async () => {
+  it('bytes that are hardly HTTP', async () => {
     const key = Object.entries(trading)
       .map(([name, value]) => `${name}: ${value}`)
       .join('\r\n');
@@ -383,7 +383,7 @@ function observedIn(sent: string, received: string): Parameters<InterfaceWalk['o
   return { method, path, requestHeaders: {}, status, headers: Object.fromEntries(headers), body };
 }
 
-describe('what nobody can answer for a while', () => {
+describe('what cannot be answered for a while', () => {
   async function without(processes: readonly string[], work: () => Promise<unknown>): Promise<void> {
     for (const name of processes) cluster.kill(name, 'SIGSTOP');
     try {
@@ -400,7 +400,7 @@ describe('what nobody can answer for a while', () => {
     );
   }
 
-  it('while the cells stand still', () =>
+  it('while the cells are paused', () =>
     without(['cell-0', 'cell-1'], async () => {
       const unknown = `${order.slice(0, -4)}0000`;
       const names = { exchange_id: 'venue_b', market_id: marketB.market_id, client_order_id: 'x' };
@@ -428,7 +428,7 @@ describe('what nobody can answer for a while', () => {
       ]);
     }));
 
-  it('while the executor stands still', () =>
+  it('while the executor is paused', () =>
     without(['executor'], async () => {
       const agreed = { residency: true, age: true, terms: true };
       await all503([
@@ -443,7 +443,7 @@ describe('what nobody can answer for a while', () => {
       expect(await gives(200, rpc('balances.getAllBalances'))).toMatchObject({ result: { degraded: true } });
     }));
 
-  it('while the venues stand still', () =>
+  it('while the venues are paused', () =>
     without(['practice'], async () => {
       const query = 'market_id=NOT-ASKED&outcome=Yes&side=buy&kind=limit&quantity=10&price=0.4';
       await all503([
@@ -471,15 +471,15 @@ describe('the document', () => {
     expect([...walk.faults]).toEqual([]);
   });
 
-  it('tells of no status that was not seen', () => {
+  it('has no status that was not seen', () => {
     expect(walk.unseen.filter((part) => !UNSEEN.has(part))).toEqual([]);
     expect([...UNSEEN.keys()].filter((part) => !walk.unseen.includes(part))).toEqual([]);
   });
 });
 
 const UNSEEN: ReadonlyMap<string, string> = new Map([
-  ['any 408', 'The edge is the same as that of the auctions, where it is waited for.'],
-  ['any 500', 'It would be a fault of ours.'],
-  ['any 503', 'The database would have to be away.'],
+  ['any 408', 'The edge is the same as that of the auctions, where this is tested.'],
+  ['any 500', 'It would be an error of the service.'],
+  ['any 503', 'It takes a database outage.'],
   ['enableTrading 202', 'Practice venues open accounts at once.'],
 ]);

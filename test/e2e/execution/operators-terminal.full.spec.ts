@@ -24,7 +24,7 @@ function run(command: string, args: readonly string[], email = 'operator-1@demo.
   });
 }
 
-/** What it prints when all is well. */
+/** Its output on success. */
 async function says(command: string, ...args: readonly string[]): Promise<string> {
   const { code, output, errors } = await run(command, args);
   expect([command, code, errors]).toEqual([command, 0, '']);
@@ -59,7 +59,7 @@ it('closes a breaker, and lets keys trade at a venue', async () => {
   );
 });
 
-it('gives a user a key that is good at once, and ends it', async () => {
+it('gives a user a key that works at once, and ends it', async () => {
   const { userId } = floor.trader('trader-4');
   const terms = ['--user', userId, '--name', 'by hand', '--scopes', 'position:read, trade:read'];
   const granted = await tells('key grant', ...terms, '--per-minute', '60', '--reason', 'asked by phone');
@@ -75,7 +75,7 @@ it('gives a user a key that is good at once, and ends it', async () => {
   expect(await asked()).toBe(401);
 });
 
-it('asks the venue about an order of anybody', async () => {
+it('asks the venue about an order of any user', async () => {
   const trader = floor.trader('trader-4');
   const market = await floor.market('venue_b');
   const order = await trader.place(
@@ -83,13 +83,13 @@ it('asks the venue about an order of anybody', async () => {
     'open',
   );
   const asked = ['--order', order.order_id, '--reason', 'its owner has called'];
-  // Whose it is stands in a projection.
+  // Its owner is in a projection.
   const told = await eventually(() => tells('order reconcile', ...asked));
   expect(told).toMatchObject({ order_id: order.order_id, status: 'open' });
   await trader.send('POST', `/orders/${order.order_id}/cancel`, {});
 });
 
-it('reports differences, reserves, and what the signer keeps', async () => {
+it("reports differences, reserves, and the signer's state", async () => {
   const { userId } = floor.trader('trader-4');
   const report = await tells('differences', '--user', userId, '--venue', 'venue_b');
   expect(report).toMatchObject({ differences: [], doubts: [], asOf: expect.any(String) });
@@ -100,7 +100,7 @@ it('reports differences, reserves, and what the signer keeps', async () => {
   expect([Number(keys) > 0, Number(signatures) > 0]).toEqual([true, true]);
 });
 
-it('says why it could do nothing, and does nothing for those who are no operators', async () => {
+it('says why it could not do something, and does nothing for users that are not operators', async () => {
   const unknown = await run('key revoke', ['--key', 'sotto_ck_000000000000000000000000', '--reason', 'x']);
   expect(unknown).toEqual({
     ...{ code: 1, output: '' },
@@ -110,6 +110,6 @@ it('says why it could do nothing, and does nothing for those who are no operator
   expect(trader).toEqual({ code: 1, output: '', errors: 'execution: 403 This call is for operators\n' });
 });
 
-it('has no command that was not tried here', () => {
+it('has no command without a test here', () => {
   expect([...carriedOut].sort()).toEqual(EXECUTION.commands.map(({ name }) => name).sort());
 });

@@ -42,7 +42,7 @@ function asObject(text: string): Record<string, unknown> {
   }
 }
 
-/** A demo user who trades with one of its keys. */
+/** A demo user that trades with one of its keys. */
 export class DemoTrader {
   constructor(
     private readonly url: string,
@@ -58,7 +58,7 @@ export class DemoTrader {
     return this.send('POST', '/orders', { client_order_id: randomUUID(), ...order });
   }
 
-  /** Submits, again under the same id where that is the advice, and waits for the wanted status. */
+  /** Submits, again under the same id if the answer says so, and waits for the wanted status. */
   async place(order: Readonly<Record<string, unknown>>, ...statuses: readonly string[]): Promise<OrderJson> {
     const named = { client_order_id: randomUUID(), ...order };
     const answer = await eventually(async () => {
@@ -87,7 +87,7 @@ export class DemoTrader {
   }
 }
 
-/** A market's record, as far as specs need it. */
+/** The fields of a market that specs need. */
 const marketRecord = z.object({
   market_id: z.string(),
   outcomes: z.array(z.object({ outcome: z.string(), token_id: z.string().optional() })),
@@ -121,20 +121,20 @@ export class OrdersFloor {
     return new DemoTrader(this.url, headers, userId);
   }
 
-  /** Of the practice venues' admin listener. */
+  /** From the practice venues' admin listener. */
   async admin(method: Method, path: string, body?: unknown): Promise<Record<string, unknown>> {
     const answer = await ask(method, `${this.cluster.file.practice?.admin_url ?? ''}${path}`, {}, body);
     if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${answer.text}`);
     return answer.body;
   }
 
-  /** A market of its own that no bot quotes. */
+  /** A new market that no bot quotes. */
   async market(exchange_id: string, more: Readonly<Record<string, unknown>> = {}): Promise<VenueMarketJson> {
     return marketRecord.parse(await this.admin('POST', '/markets', { exchange_id, ...more }));
   }
 }
 
-/** What an order says of market and outcome. */
+/** The fields of an order that name market and outcome. */
 export function namesOf(
   exchange_id: string,
   { market_id, outcomes }: VenueMarketJson,

@@ -36,7 +36,7 @@ function codeOf({ status, body }: CallAnswer): unknown {
   return [status, (body.error_details as Json | undefined)?.code];
 }
 
-it('a venue that fails half of twenty calls is left alone by that kind of order, and one probe brings it back', async () => {
+it('a venue that fails half of twenty calls gets no more orders of that kind, until one probe succeeds', async () => {
   const orders = await Promise.all(Array.from({ length: COUNTED + 3 }, () => orderAt(0.1)));
   await floor.admin('POST', '/faults', {
     ...{ exchange_id: 'venue_b', fault: 'error', calls: ['submit'], count: COUNTED },
@@ -68,7 +68,7 @@ it('a venue that fails half of twenty calls is left alone by that kind of order,
   expect((await trader.submit(next)).status).toBe(200);
 }, 150_000);
 
-it('an order that is good till a time expires at venue b, and not before', async () => {
+it('an order with an expiry time expires at venue b, and not before', async () => {
   const order = { ...(await orderAt(0.1)), time_in_force: 'GTD', expiration_minutes: 1 };
   const resting = await trader.place(order, 'open');
   const expires = Date.parse(String(resting.expires_at));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 120_000);
 
 it.each(['venue_b', 'venue_e'])(
-  'what %s pays of a resolved market is closed with its gain',
+  'what %s pays for a resolved market is closed with its gain',
   async (exchange_id) => {
     const record = await floor.market(exchange_id, { tick_size: '0.01' });
     const { market_id } = record;

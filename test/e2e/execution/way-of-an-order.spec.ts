@@ -28,7 +28,7 @@ describe.each(['venue_b', 'venue_e'])('an order at %s', (exchange_id) => {
     market = record.market_id;
   });
 
-  it('rests, is read, listed and cancelled, and a late cancel tells the truth', async () => {
+  it('rests, is read, listed and cancelled, and a late cancel reports the true state', async () => {
     const resting = await buyer.place(order('buy', 0, 0.4, 20), 'open');
     expect(resting).toMatchObject({
       ...{ origin: 'sotto', exchange_id, market_id: market, side: 'buy', kind: 'limit', price: '0.4' },
@@ -47,7 +47,7 @@ describe.each(['venue_b', 'venue_e'])('an order at %s', (exchange_id) => {
     expect(again.body).toMatchObject({ status: 'cancelled', success: false, filled_quantity: '0' });
   });
 
-  it('is filled in part and wholly, and exposure and fills follow', async () => {
+  it('is filled in part and fully, and exposure and fills follow', async () => {
     const resting = await seller.place(order('buy', 1, 0.55, 40), 'open');
     const taker = await buyer.place(order('buy', 0, 0.45, 20), 'filled');
     expect(taker).toMatchObject({ filled_quantity: '20', average_fill_price: '0.45' });
@@ -83,7 +83,7 @@ describe.each(['venue_b', 'venue_e'])('an order at %s', (exchange_id) => {
   });
 });
 
-it('another one sees none of it', async () => {
+it('is invisible to another user', async () => {
   const record = await floor.market('venue_b', { tick_size: '0.01' });
   const { order_id: id } = await buyer.place(
     { ...namesOf('venue_b', record, 0), side: 'buy', kind: 'limit', price: 0.5, quantity: 20 },

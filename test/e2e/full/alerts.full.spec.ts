@@ -10,7 +10,7 @@ import { Scraper, valuesOf, type Scrape } from '../scraper.js';
 import { StreamFloor } from '../stream-floor.js';
 import { auctionBody, type Trader } from '../trading-floor.js';
 
-/** Until after the age at which the figures of the projections count as old. */
+/** Longer than the age at which the projections' figures count as old. */
 const LOCKED_FOR_S = 35;
 const UNWRITTEN_FOR_S = 12;
 const BLOCKED_FOR_S = 15;
@@ -41,7 +41,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** What the tests below reckon out by hand must be what the rule says. */
+/** The values computed below must equal those of the rule. */
 function ruleOf(name: string): string {
   return ALERTS.find(({ alert }) => alert === name)?.expr ?? '';
 }
@@ -83,7 +83,7 @@ async function expectProjected(shard: number): Promise<void> {
   expect(scrape.get('sotto_ready{}')).toBe(1);
 }
 
-it('while the positions of the projections are locked, all figures are told at once and the alerts of a projector that stands come true', async () => {
+it('while the projection positions are locked, all figures are served at once and the alerts for a stalled projector fire', async () => {
   const { id, shard } = await opens();
   await eventually(() => expectProjected(shard), 20_000);
   const others: Scrape[] = [];
@@ -102,7 +102,7 @@ it('while the positions of the projections are locked, all figures are told at o
     expect(missing).toEqual([]);
   }
   expect(others).toHaveLength(4);
-  // Behind the first looks nothing has moved any more, and there is something.
+  // After the first scrapes nothing changes any more.
   const standing = scrapes.slice(5);
   expect(ruleOf('ProjectionStands')).toBe(
     'max by (shard) (sotto_projection_lag_events) > 0 and max by (shard) (changes(sotto_projection_position{job="projector"}[5m])) == 0',
@@ -119,7 +119,7 @@ it('while the positions of the projections are locked, all figures are told at o
   expect(await scraper.readiness('projector')).toBe('ready');
 });
 
-it('while what is released cannot be written, it is counted, and grows older from scrape to scrape', async () => {
+it('while releases cannot be written, they are counted, and grow older from scrape to scrape', async () => {
   const { id, shard } = await opens();
   await maker.quotes(id, 500_000, 1);
   const owner = `owner-${shard}`;
@@ -142,7 +142,7 @@ it('while what is released cannot be written, it is counted, and grows older fro
   });
 });
 
-it('while one award cannot be settled its age is told, and the log says which award, why and how it ended', async () => {
+it('while one award cannot be settled its age shows, and the log says which award, why and how it ended', async () => {
   const where = `account_id = '${originator.accountId}' and venue = 'venue_a' and asset = ''`;
   const kept = await locker.query<{ amount: string }>(
     `select amount::text from custody.balances where ${where}`,
@@ -180,7 +180,7 @@ it('while one award cannot be settled its age is told, and the log says which aw
   }
 });
 
-it('clients that close as they like make no series of their own, and are not taken for us', async () => {
+it('clients that close in unusual ways make no new series, and do not count as faults of the service', async () => {
   const token = await floor.token('maker-1');
   const url = `${cluster.gatewayUrl.replace(/^http/, 'ws')}/v1/stream`;
   const codes = [4431, 4503, ...Array.from({ length: 20 }, (_, index) => 3_000 + index)];

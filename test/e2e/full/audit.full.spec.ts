@@ -140,7 +140,7 @@ async function voided(): Promise<AuctionJson> {
   return opened;
 }
 
-/** Everything by which anybody who had to do with these auctions could be told, whoever may see it elsewhere. */
+/** All texts that identify a party of these auctions, even if other callers may see them. */
 async function secretsOf(opened: readonly AuctionJson[]): Promise<string[]> {
   const { users } = floor.cluster.file.demo;
   const views = await Promise.all(
@@ -173,9 +173,9 @@ function pseudonymsIn(value: unknown): Set<string> {
   return new Set(JSON.stringify(value).match(/P-[A-Z2-9]{16}/g));
 }
 
-describe('to everybody but auditors', () => {
+describe('for anyone but auditors', () => {
   it.each(['originator-1', 'maker-1', 'operator-1', 'viewer-1', 'outsider-1'])(
-    'as %s there are no such paths',
+    'the paths do not exist: %s',
     async (name) => {
       const { api } = await floor.trader(name);
       const nowhere = await api.get(`${AUDIT}/nowhere/at/all`);
@@ -195,7 +195,7 @@ describe('to everybody but auditors', () => {
 });
 
 describe('the list of completed auctions', () => {
-  it('has all of them once, newest first, in pages, and no live one', async () => {
+  it('has each of them once, newest first, in pages, and no live one', async () => {
     const live = await originators[0]!.opens(body(5, { duration_ms: 60_000 }));
     const rows: Row[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined;) {
@@ -218,7 +218,7 @@ describe('the list of completed auctions', () => {
   });
 
   it.each(['limit=0', 'limit=51', 'limit=x', 'cursor=x', 'cursor=', 'limit=1&limit=2', 'status=SETTLED'])(
-    'cannot be asked for with %s',
+    'cannot be queried with %s',
     async (query) => {
       expect(verdict(await auditor.get(`${AUDIT}?${query}`))).toBe('400 invalid_list_page');
     },
@@ -264,7 +264,7 @@ describe('a completed auction', () => {
     ]);
   });
 
-  it('is not there as long as it lives, just as one that never was', async () => {
+  it('is not found while it is live, like one that never existed', async () => {
     const live = await originators[1]!.opens(body(5, { duration_ms: 60_000 }));
     const never = `0${randomUUID().slice(1)}`;
     for (const end of ['', '/bundle']) {
@@ -280,21 +280,21 @@ describe('a completed auction', () => {
     await originators[1]!.cancel(live.auction_id);
   });
 
-  it('bears the same pseudonyms and the same bundle at every gateway', async () => {
+  it('has the same pseudonyms and the same bundle at every gateway', async () => {
     for (const kind of KINDS) {
       expect(await view(kind, elsewhere)).toEqual(await view(kind));
       expect(await bundle(kind, elsewhere)).toEqual(await bundle(kind));
     }
   });
 
-  it('bears pseudonyms of its own: nothing in one auction is found again in another', async () => {
+  it('has its own pseudonyms: none of them occurs in another auction', async () => {
     const found = await Promise.all(KINDS.map(async (kind) => [...pseudonymsIn(await bundle(kind))]));
     // The originator and three makers of each.
     expect(found.map((names) => names.length)).toEqual(KINDS.map(() => 4));
     expect(new Set(found.flat()).size).toBe(4 * KINDS.length);
   });
 
-  it('names nobody in any byte of any answer', async () => {
+  it('shows no name in any byte of any answer', async () => {
     const answers: ApiAnswer[] = [await auditor.get(AUDIT)];
     for (const id of Object.values(ids))
       answers.push(await auditor.get(`${AUDIT}/${id}`), await auditor.get(`${AUDIT}/${id}/bundle`));
@@ -303,7 +303,7 @@ describe('a completed auction', () => {
     expect(secrets.filter((secret) => bytes.includes(secret))).toEqual([]);
   });
 
-  it("shows no hash of the journal's own, from which names could be found by trial", async () => {
+  it("shows no hash of the journal, which would let a reader guess names", async () => {
     const hashes = await books.rows<{ hash: string }>(
       `select encode(hash, 'hex') as hash from auction_history.events where auction_id = $1`,
       [ids.won],
@@ -315,7 +315,7 @@ describe('a completed auction', () => {
 });
 
 describe('every read of an auditor', () => {
-  it('is on record, with who, what, when and how it was answered', async () => {
+  it('is recorded, with who, what, when and the status', async () => {
     const never = `0${randomUUID().slice(1)}`;
     const run = randomUUID();
     const asked: [string, string, number, string[]][] = [
@@ -339,7 +339,7 @@ describe('every read of an auditor', () => {
     ]);
   });
 
-  it('is not answered when it cannot be recorded', async () => {
+  it('is not answered if it cannot be recorded', async () => {
     await books.rows('alter table audit.reads rename to reads_put_away');
     try {
       for (const target of [AUDIT, `${AUDIT}/${ids.won}`, `${AUDIT}/${ids.won}/bundle`]) {
@@ -352,7 +352,7 @@ describe('every read of an auditor', () => {
     mustBe(200, await auditor.get(AUDIT));
   });
 
-  it('is refused where the history cannot be proved complete', async () => {
+  it('is refused if the history cannot be proved complete', async () => {
     const spoilt = async (change: string, wanted: readonly [string, string]): Promise<void> => {
       const kept = await books.rows(
         'select * from auction_history.events where auction_id = $1 order by sequence limit 1 offset 2',
@@ -379,7 +379,7 @@ describe('every read of an auditor', () => {
     const incomplete = '503 audit_timeline_incomplete';
     const away = `auction_id = '${ids.split.replace(/^.{8}/, 'ffffffff')}'`;
     await spoilt(away, [incomplete, incomplete]);
-    // Only the journal itself knows that a price was another one.
+    // Only the journal shows that the price was different.
     await spoilt(`payload = replace(payload, '"price_atoms":4', '"price_atoms":3')`, ['200', incomplete]);
   });
 });
@@ -424,7 +424,7 @@ describe('a replay bundle', () => {
     );
   });
 
-  it('is judged on the command line, and says whether its origin is known', async () => {
+  it('is checked on the command line, which says whether its origin is known', async () => {
     const { text } = await auditor.get(`${AUDIT}/${ids.won}/bundle`);
     const unknown = await replayed(text);
     expect([unknown.code, unknown.err]).toEqual([0, '']);
@@ -444,7 +444,7 @@ describe('a replay bundle', () => {
     });
   });
 
-  it('that cannot be read, or a wrong call, is told apart from one that is not as it must be', async () => {
+  it('that cannot be read, or a wrong call, has another exit code than an invalid bundle', async () => {
     const { text } = await auditor.get(`${AUDIT}/${ids.voided}/bundle`);
     expect(await replayed('{"format":', '--key', keyFile)).toMatchObject({ code: 66, out: '' });
     expect(await replayed(text, '--key', path.join(folder, 'nowhere'))).toMatchObject({ code: 66, out: '' });

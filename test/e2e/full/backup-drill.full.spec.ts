@@ -63,10 +63,10 @@ let fresh: string;
 let open: AuctionJson;
 let quote: QuoteJson;
 const key = randomUUID();
-/** Of a stream of the cluster that is lost, from before the backup was taken. */
+/** A stream of the lost cluster, from before the backup. */
 let remembered: StreamMemory;
 
-/** A cluster is traded on and backed up meanwhile; then it is lost, with everything but the backup and its secrets. */
+/** A cluster is backed up while it trades; then all of it is lost except the backup and its secrets. */
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'sotto-drill-'));
   chmodSync(folder, 0o711);
@@ -86,7 +86,7 @@ beforeAll(async () => {
   const body = auctionBody(floor.contract('venue_a'), [mia, max], { duration_ms: 120_000 });
   open = mustBe(201, await originator.create(body, key));
   quote = await mia.quotes(open.auction_id, 400_000, 5);
-  // Until something was settled, and its auction is read from the projections.
+  // Wait until an award was settled and its auction is read from the projections.
   const settled = await firstSettled(load, other);
   await other.untilCompletedRead(settled);
   const listening = await floor.listen('maker-1');
@@ -120,7 +120,7 @@ function firstSettled(load: TradingLoad, originator: Trader): Promise<string> {
 }
 
 describe('the drill', () => {
-  it('finds the backup whole', async () => {
+  it('verifies the backup', async () => {
     const { code, out } = await run('backup', `check --folder ${backup} --output json`, {});
     expect(code).toBe(0);
     const { tables } = JSON.parse(out) as { tables: { name: string; rows: number }[] };
@@ -136,7 +136,7 @@ describe('the drill', () => {
     }
   });
 
-  it('restores it into a new data folder, after which journals, projections, reservations and ledger agree', async () => {
+  it('restores it into a new data folder, where journals, projections, reservations and ledger agree', async () => {
     const done = await run('backup', `restore --folder ${backup}`, { DATA_DIR: fresh });
     expect([done.code, done.out]).toEqual([0, expect.stringContaining('restored from')]);
     const { code, out } = await run('journal', 'verify --output json', { DATA_DIR: fresh });
@@ -173,7 +173,7 @@ describe('the drill', () => {
 });
 
 describe('a stream of the cluster that was lost', () => {
-  it('is not continued by its token, which names events that are others now, and begins anew', async () => {
+  it('is not resumed by its token, whose events are different now, and starts with a snapshot', async () => {
     const floor = new StreamFloor(restored!);
     const again = await floor.open({ token: await floor.token('maker-1'), memory: remembered });
     expect(await again.resume()).toMatchObject({
@@ -204,7 +204,7 @@ describe('a backup', () => {
     expect([used.code, used.err]).toEqual([69, expect.stringContaining('the database is not empty')]);
   });
 
-  it('that was damaged is refused, whatever was damaged', async () => {
+  it('is refused if any part of it was damaged', async () => {
     const damages: [string, (text: Buffer) => Buffer | string][] = [
       ['journal.records.rows.gz', (bytes) => bytes.subarray(0, bytes.length / 2)],
       ['custody.entries.rows.gz', () => ''],

@@ -6,7 +6,7 @@ import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 
 jest.setTimeout(300_000);
 
-/** Without those that need brokers, which test/kafka has real ones for. */
+/** Without rows that need brokers, which test/kafka covers. */
 const ROWS = [
   'idle',
   'journal',
@@ -50,7 +50,7 @@ async function bench(...args: readonly string[]): Promise<ToolRun> {
   }
 }
 
-it('npm run bench comes to a figure for every row, whatever it is on this machine', async () => {
+it('npm run bench prints a figure for every row, whatever its value on this machine', async () => {
   const { code, output, errors } = await bench('--quick', '--json', '--only', ROWS.join(','));
   expect([code, code === 0 ? '' : errors]).toEqual([0, '']);
   const { quick, rows } = JSON.parse(output) as Report;
@@ -68,7 +68,7 @@ it('npm run bench comes to a figure for every row, whatever it is on this machin
   }
 });
 
-it('knows no other row', async () => {
+it('refuses an unknown row', async () => {
   const { code, errors } = await bench('fan-out');
   expect([code, errors]).toEqual([64, expect.stringContaining('there is no row fan-out')]);
 });

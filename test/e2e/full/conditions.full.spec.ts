@@ -15,7 +15,7 @@ import { auctionBody, CONTRACT, mustBe, TradingFloor, verdict } from '../trading
 
 jest.setTimeout(120_000);
 
-/** A floor of its own for each condition that is brought about by settings. */
+/** A separate floor for each condition that settings cause. */
 class Stage {
   private constructor(
     readonly cluster: OwnedCluster,
@@ -35,7 +35,7 @@ class Stage {
     return new Stage(cluster, floor, originator, maker);
   }
 
-  /** The same people with new sessions: those from before a clock was set back lie in its future. */
+  /** The same traders with new sessions: after a clock was set back, old sessions lie in its future. */
   async withNewSessions(): Promise<Stage> {
     this.floor.close();
     return Stage.on(this.cluster);
@@ -53,12 +53,12 @@ class Stage {
     return this.originator.preflightCreate(this.body);
   }
 
-  /** An auction, as soon as its shard takes one: after a fault each of them recovers by itself. */
+  /** An auction, as soon as its shard accepts one: after a fault each shard recovers separately. */
   async open(): Promise<AuctionJson> {
     return eventually(() => this.originator.opens(this.body));
   }
 
-  /** What creates on every shard are told, as soon as that is what all of them are told. */
+  /** Waits until creates on every shard get this answer. */
   untilAllCreated(expected: string): Promise<void> {
     return eventually(async () => {
       const answers = await Promise.all(
@@ -68,7 +68,7 @@ class Stage {
     }, 20_000);
   }
 
-  /** Holds a process as it is, as a machine does that has no time for it. */
+  /** Stops a process, as an overloaded machine does. */
   freeze(name: string): () => void {
     const pid = this.cluster.kill(name, 'SIGSTOP');
     return () => process.kill(pid, 'SIGCONT');
@@ -80,7 +80,7 @@ class Stage {
   }
 }
 
-/** A key under which the account's create goes to the shard. */
+/** A key that leads the account's create to the shard. */
 function keyFor(account: string, shard: number): string {
   for (;;) {
     const key = randomUUID();
@@ -88,7 +88,7 @@ function keyFor(account: string, shard: number): string {
   }
 }
 
-describe('processes that stand still', () => {
+describe('paused processes', () => {
   let stage: Stage;
 
   beforeAll(async () => {
@@ -100,7 +100,7 @@ describe('processes that stand still', () => {
   });
   afterAll(() => stage.close());
 
-  it('pause creates when the projector is one, and nothing else, until it goes on', async () => {
+  it('pause creates if the projector is one, and nothing else, until it goes on', async () => {
     const auction = await stage.open();
     const goOn = stage.freeze('projector');
     try {
@@ -116,7 +116,7 @@ describe('processes that stand still', () => {
     await stage.untilAllCreated('201');
   });
 
-  it('make the evidence stale when the settler is one, and refuse what rests on it until it goes on', async () => {
+  it('make the evidence stale if the settler is one, and refuse what needs it until it goes on', async () => {
     const auction = await stage.open();
     const goOn = stage.freeze('settler');
     const stale = '422 RISK_EVIDENCE_STALE';
@@ -147,7 +147,7 @@ describe('a journal without room', () => {
     expect(verdict(await stage.preflight())).toBe('500 internal_error');
   });
 
-  it('is no reason for an owner to call itself unhealthy', async () => {
+  it('does not make an owner unhealthy', async () => {
     for (const shard of [0, 1, 2]) {
       const { health_url: url } = stage.cluster.process(`owner-${shard}`);
       expect((await fetch(url)).status).toBe(200);
@@ -156,7 +156,7 @@ describe('a journal without room', () => {
   });
 });
 
-describe('a shard that carries as many auctions as it may', () => {
+describe('a shard with its largest number of auctions', () => {
   let stage: Stage;
 
   beforeAll(async () => {
@@ -164,12 +164,12 @@ describe('a shard that carries as many auctions as it may', () => {
   });
   afterAll(() => stage.close());
 
-  it('refuses the next one for good, and an originator at home there gets no verdict', async () => {
+  it('refuses the next one for good, and gives no verdict to an originator whose home it is', async () => {
     const { accountId } = stage.originator;
     const home = homeShard(accountId);
     const auction = mustBe(201, await stage.originator.create(stage.body, keyFor(accountId, home)));
     expect(verdict(await stage.preflight())).toBe('500 internal_error');
-    // Refused for good: also when the first auction is no longer in its way.
+    // Refused for good, even after the first auction has gone.
     const key = keyFor(accountId, home);
     expect(verdict(await stage.create(key))).toBe('422 ACTIVE_AUCTION_LIMIT');
     mustBe(200, await stage.originator.cancel(auction.auction_id));
@@ -183,7 +183,7 @@ const FAKETIME = fakedTime();
 if (FAKETIME === undefined) {
   console.warn('NOT TESTED: without libfaketime no clock can be set wrongly (apt-get install faketime)');
 } else {
-  describe("an owner's clock that somebody sets", () => testsOfAWrongClock(FAKETIME));
+  describe("an owner's clock that was set wrongly", () => testsOfAWrongClock(FAKETIME));
 }
 
 function testsOfAWrongClock(library: string): void {
@@ -195,7 +195,7 @@ function testsOfAWrongClock(library: string): void {
   beforeAll(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'sotto-faketime-'));
     setClock('+0');
-    // A database that the clocks of the cluster have nothing to do with.
+    // A database whose clock differs from the cluster's.
     database = await createTestDatabase();
     stage = await Stage.open({
       LIMITS_FACTOR: '50',
@@ -216,7 +216,7 @@ function testsOfAWrongClock(library: string): void {
     writeFileSync(path.join(folder, 'offset'), `${offset}\n`);
   }
 
-  /** Not only has each noticed the jump: it has asked the database for the time, and found that it is another one. */
+  /** Each owner has noticed the jump, and has asked the database for the time and found another one. */
   async function everyOwnerHasLooked(): Promise<void> {
     await eventually(async () => {
       for (const shard of [0, 1, 2]) {
@@ -228,7 +228,7 @@ function testsOfAWrongClock(library: string): void {
   }
 
   it.each([`+${AHEAD_S}`, `-${AHEAD_S}`])(
-    'takes no creates and no quotes, closes nothing and still lets makers out, until it is right again (%s s)',
+    'refuses creates and quotes, closes nothing and still lets makers withdraw, until it is right again (%s s)',
     async (offset) => {
       const body = { ...stage.body, duration_ms: 12_000 };
       const auction = await stage.originator.opens(body);
@@ -247,7 +247,7 @@ function testsOfAWrongClock(library: string): void {
         await stage.untilAllCreated(unhealthy);
         expect((await stage.originator.view(auction.auction_id)).status).toBe('OPEN');
         const withdrawn = mustBe(200, await stage.maker.withdraw(quote));
-        // Dated by the time that was trusted last.
+        // It has the time that was trusted last.
         expect(Math.abs(Date.parse(withdrawn.updated_at) - Date.now())).toBeLessThan((AHEAD_S * 1_000) / 2);
       } finally {
         setClock('+0');

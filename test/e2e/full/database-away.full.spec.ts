@@ -10,14 +10,14 @@ import { eventually } from '#libs/testing/eventually.js';
 import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
 import { plainFloor, type TradingFloor, verdict } from '../trading-floor.js';
 
-/** A connection and an answer have five seconds each; the rest is the machine's. */
+/** Connecting and answering have five seconds each; the rest is for the machine. */
 const ANSWERED_WITHIN_MS = 15_000;
 const UNAVAILABLE = '503 owner_routing_unavailable';
 const UNKNOWN_GROUP = '/v1/groups/00000000-0000-4000-8000-000000000000';
 const GROUP = { name: 'x', market_maker_ids: [] };
 const PROTECTION = { window_ms: 1, max_awards: 1, max_award_notional_atoms: 1, frozen_ms: 1 };
 
-/** Everything that is answered out of the database alone. */
+/** All calls that are answered from the database alone. */
 const CALLS: readonly (readonly [string, string, object?])[] = [
   ['GET', '/v1/me'],
   ['GET', '/v1/me/protection'],
@@ -39,7 +39,7 @@ let floor: TradingFloor;
 let proxy: TcpProxy;
 let gateway: ChildProcess;
 let caller: ApiClient;
-/** Who may be logged out by a call that went unanswered, in a session that nothing else rests on. */
+/** An account whose session may be lost to an unanswered logout. */
 let leaver: ApiClient;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ afterAll(async () => {
   await floor.end();
 });
 
-/** One more gateway of the cluster, which reaches the database through the proxy. */
+/** A further gateway of the cluster that reaches the database through the proxy. */
 async function startGateway(databaseUrl: string): Promise<string> {
   const { cluster } = floor;
   const secrets = (await findSecrets(cluster.dataDir))?.secrets;
@@ -111,7 +111,7 @@ describe('while the database cannot be reached', () => {
     await eventually(async () => expect(await ask(CALLS[0]!)).toMatch(/200$/), 20_000);
   });
 
-  it('everything that rests on it says so at once, before a token is doubted and after', async () => {
+  it('all calls that need it say so at once, before and after the token is checked', async () => {
     proxy.refuse();
     proxy.cut();
     await expectAway();
@@ -122,8 +122,8 @@ describe('while the database cannot be reached', () => {
     );
   });
 
-  it('and within a bounded time when it has gone without a word, and works again when it is back', async () => {
-    // A connection to spare for each of the calls: what is asked over one that falls silent may well be done.
+  it('they answer in bounded time when it stalls without an error, and work again when it is back', async () => {
+    // Opens a spare connection for each call: a call over one that stalls may still succeed.
     await Promise.all(CALLS.map(() => caller.send('POST', '/auth/refresh')));
     proxy.blackhole('to-client');
     await expectAway();

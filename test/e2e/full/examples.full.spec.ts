@@ -10,13 +10,13 @@ import { StreamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, untilPast } from '../trading-floor.js';
 
 /**
- * A tour through the service as `npm start` gives it, without any setting. What it hears becomes the examples of the documents,
- * as it came: so all of them are of one cluster, whose keys nobody has any more when it is gone.
+ * A tour through the service as `npm start` runs it, without any settings. Its recordings become the examples
+ * of the documents, so all of them are of one cluster whose keys are gone with it.
  */
 jest.setTimeout(120_000);
 
 const WATCHED = { cancel_on_disconnect: { grace_ms: 5_000 } };
-/** An event carries a token where none was told for so long. */
+/** An event has a token if none was sent for this long. */
 const TOKEN_EVERY_MS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const recordings = process.env.EXCHANGES_DIR;
   if (recordings !== undefined) {
     process.env.EXCHANGES_DIR = path.join(recordings, TOUR);
-    // A second look at this file takes the tour again.
+    // A second run in the same process repeats the tour.
     rmSync(process.env.EXCHANGES_DIR, { recursive: true, force: true });
     mkdirSync(process.env.EXCHANGES_DIR);
   }
@@ -62,7 +62,7 @@ async function send(api: Trader['api'], method: string, where: string, sent?: un
 }
 
 describe('a tour', () => {
-  it('of an auction: asked about, opened, quoted, won, executed and audited', async () => {
+  it('of an auction: preflight, opened, quoted, won, executed and audited', async () => {
     const [originator] = originators as [Trader];
     const [one, two, three] = makers as [Trader, Trader, Trader];
     const asked = body(0, { allocation: 'SPLIT', max_winners: 3, duration_ms: 8_000 });
@@ -106,7 +106,7 @@ describe('a tour', () => {
       await eventually(() => send(auditor.api, 'GET', `/v1/audit/auctions${where}`));
   });
 
-  it('of what accounts have and set', async () => {
+  it("of accounts' balances and settings", async () => {
     const [originator] = originators as [Trader];
     const [maker] = makers as [Trader];
     for (const where of [
@@ -131,7 +131,7 @@ describe('a tour', () => {
     await send(maker.api, 'POST', '/v1/me/protection/reset', {});
   });
 
-  it('of what ends before its time', async () => {
+  it('of auctions and quotes that end early', async () => {
     const [, second, third] = originators as [Trader, Trader, Trader];
     const [maker] = makers as [Trader];
     const cancelled = await second.opens(body(1));
@@ -198,7 +198,7 @@ describe('a tour', () => {
     expect([...listening.memory.faults, ...resumed.memory.faults]).toEqual([]);
   });
 
-  it('of sessions, and of the service as it goes away', async () => {
+  it('of sessions, and of the service as it stops', async () => {
     const token = await floor.newToken('maker-3');
     await send(floor.anybody.as(token), 'POST', '/auth/refresh');
     await send(floor.anybody.as(token), 'POST', '/auth/logout');

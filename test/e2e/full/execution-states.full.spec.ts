@@ -8,7 +8,7 @@ import { auctionBody, kinds, mustBe, TradingFloor, type Trader } from '../tradin
 
 jest.setTimeout(60_000);
 
-/** No execution may take less. */
+/** The shortest deadline for an execution. */
 const DEADLINE_MS = 5_000;
 
 interface Audited {
@@ -57,7 +57,7 @@ async function statusOf(maker: Trader, id: string): Promise<[string, string | un
   return [view.status, view.award?.execution_status, quote!.status];
 }
 
-/** Hears of everything that concerns the account from now on. */
+/** A stream with all events of the account from now on. */
 async function listener(name: string): Promise<StreamClient> {
   const body = { email: `${name}@demo.sotto`, password: cluster.file.demo.password };
   const issued = await floor.anybody.send<{ access_token: string }>('POST', '/auth/login', { body });
@@ -67,7 +67,7 @@ async function listener(name: string): Promise<StreamClient> {
   return client;
 }
 
-/** Nothing is there to settle with until `mended`. */
+/** The maker has nothing to settle with until `mended`. */
 async function impoverished(maker: Trader): Promise<() => Promise<unknown>> {
   const where = `account_id = '${maker.accountId}' and venue = 'venue_a'`;
   const kept = await books.rows<{ asset: string; amount: string }>(
@@ -83,7 +83,7 @@ async function impoverished(maker: Trader): Promise<() => Promise<unknown>> {
 }
 
 describe('an award', () => {
-  it('is PENDING until somebody takes it, SUBMITTED until it is settled, then CONFIRMED', async () => {
+  it('is PENDING until a settler takes it, SUBMITTED until it is settled, then CONFIRMED', async () => {
     const pid = cluster.kill('settler', 'SIGSTOP');
     const { auction_id: id } = await awarded();
     await originator.until(id, 'AWARDED');
@@ -137,7 +137,7 @@ describe('an award', () => {
 });
 
 describe('the ranking', () => {
-  it('tells of each quote why it won nothing', async () => {
+  it('says for each quote why it won nothing', async () => {
     const third = await floor.trader('maker-3');
     const all = [whole!, part!, third];
     const contract = floor.contract('venue_a', 2);

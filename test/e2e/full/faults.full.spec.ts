@@ -27,7 +27,7 @@ let load: TradingLoad;
 let originators: Trader[];
 let makers: Trader[];
 let wealthBefore: Record<string, string>;
-/** What the callers now know, each unknown command having been repeated with its key. */
+/** What the callers know after repeating each unanswered command with its key. */
 let known: Sent[];
 
 beforeAll(async () => {
@@ -75,8 +75,8 @@ async function close(): Promise<void> {
 }
 
 /**
- * What is on its way to a journal that stands still is lost for certain when the database is then killed as a whole: an answer
- * that was given too early cannot hide.
+ * Writes in flight to a locked journal are certainly lost when the whole database is then killed, so an answer
+ * that was given too early shows.
  */
 async function killDatabaseBeforeItWrites(): Promise<number> {
   const { pid } = cluster.process('postgres');
@@ -95,8 +95,8 @@ function childrenOf(parent: number): number[] {
 }
 
 /**
- * Resolves when whoever was killed is there again. The death of the database takes the owners with it, by design: they stop rather
- * than guess, so each of them is another process afterwards.
+ * Resolves when the killed process runs again. When the database dies, owners end too rather than guess, so
+ * each of them is a new process afterwards.
  */
 async function withItsDependants(victim: string, kill: () => Promise<number>): Promise<void> {
   const owners = victim === 'postgres' ? ['owner-0', 'owner-1', 'owner-2'] : [];
@@ -123,7 +123,7 @@ function created(): { originator: Trader; id: string; sent: Sent }[] {
   return done('create').map((sent) => ({ originator: sent.by, id: sent.answer!.body.auction_id, sent }));
 }
 
-/** An owner that cannot prove its shard at this moment says so (503), and is asked again. */
+/** An owner that cannot prove its shard now answers 503, and is asked again. */
 function toldBy<T>(read: () => Promise<T>): Promise<T> {
   return eventually(read, 20_000);
 }
@@ -148,7 +148,7 @@ describe('after kill -9 of every process under load', () => {
     expect(load.unknown.length).toBeGreaterThan(0);
   });
 
-  it('every acknowledged create is there, with the answer that was given', async () => {
+  it('every acknowledged create is there, with the same answer', async () => {
     const checks = created().map(async ({ originator, id, sent }) => {
       expect((await toldBy(() => originator.view(id))).phase).toBe('COMPLETED');
       const again = await originator.create(sent.body, sent.key);
@@ -158,7 +158,7 @@ describe('after kill -9 of every process under load', () => {
     await Promise.all(checks);
   });
 
-  it('every acknowledged quote, revision and withdrawal stands in its timeline, and nothing else does', async () => {
+  it('every acknowledged quote, revision and withdrawal is in its timeline, and nothing else is', async () => {
     const told = { submit: 'QUOTE_ACCEPTED', revise: 'QUOTE_REVISED', withdraw: 'QUOTE_WITHDRAWN' } as const;
     const check = async (maker: Trader, id: string): Promise<void> => {
       const timeline = await toldBy(() => maker.timeline(id));
@@ -169,7 +169,7 @@ describe('after kill -9 of every process under load', () => {
         );
         const heard = sent.filter(({ answer }) => answer!.status < 300).map(({ answer }) => answer!.body);
         const written = timeline.filter(({ kind }) => kind === told[operation]).map(({ data }) => data.quote);
-        // Where they differ, what the others were told is what one wants to know.
+        // On a difference, the other answers help to explain it.
         const verdicts = sent.map(({ answer }) => verdict(answer!));
         expect({ operation, verdicts, written }).toEqual({ operation, verdicts, written: heard });
       }
@@ -181,7 +181,7 @@ describe('after kill -9 of every process under load', () => {
     await Promise.all(checks);
   });
 
-  it('no auction is there that nobody was told of, and none twice', async () => {
+  it('no auction exists without an acknowledged create, and none twice', async () => {
     for (const originator of originators) {
       const own = created().filter((auction) => auction.originator === originator);
       const listed = await everyListed(originator);
@@ -189,7 +189,7 @@ describe('after kill -9 of every process under load', () => {
     }
   });
 
-  it('a command of unknown fate, repeated, was done once or is done now or is refused', () => {
+  it('a command without an answer, repeated, was done once, is done now, or is refused', () => {
     const repeats = known.filter(({ key }) => load.unknown.some((sent) => sent.key === key));
     const verdicts = new Set(
       repeats.map(({ answer }) => `${answer!.status} ${(answer!.body as { error?: string }).error ?? ''}`),
@@ -204,7 +204,7 @@ describe('after kill -9 of every process under load', () => {
     expect([...verdicts].filter((verdict) => !fine.includes(verdict))).toEqual([]);
   });
 
-  it('the sums of the ledger are what they were, and it knows of every award what the auction says', async () => {
+  it('the sums of the ledger are unchanged, and its awards equal those of the auctions', async () => {
     expect(await books.imbalances()).toEqual({});
     expect(await books.wealth()).toEqual(wealthBefore);
     const rows = await books.rows<{ award_id: string; outcome: string }>(
@@ -223,7 +223,7 @@ describe('after kill -9 of every process under load', () => {
     expect(settled.size).toBe(awards.length);
   });
 
-  it('nothing is set aside any more, and what is opened now sets aside what it should', async () => {
+  it('nothing is reserved any more, and a new auction reserves what it should', async () => {
     const held = async (): Promise<unknown[]> => {
       const all = [...originators, ...makers].map(({ accountId }) => books.reserved(accountId));
       return (await Promise.all(all)).filter((reserved) => Object.keys(reserved).length > 0);
@@ -236,7 +236,7 @@ describe('after kill -9 of every process under load', () => {
     await maker.quotes(opened.auction_id, 500_000, 4);
     const own = await books.reserved(originator.accountId);
     expect(own['venue_a/COLLATERAL/']).toBe((600_000 * 10 * CONTRACT) / 1_000_000);
-    // A maker without tokens of it puts up what the price leaves of the payout.
+    // A maker without tokens puts up the payout minus the price.
     expect((await books.reserved(maker.accountId))['venue_a/COLLATERAL/']).toBe(
       (500_000 * 4 * CONTRACT) / 1_000_000,
     );
@@ -244,7 +244,7 @@ describe('after kill -9 of every process under load', () => {
     await eventually(async () => expect(await held()).toEqual([]));
   });
 
-  it('the projections say what the journals say', async () => {
+  it('the projections agree with the journals', async () => {
     const compared = await runTool('apps/cli/main.js projection', ['compare'], {
       DATA_DIR: dataDir,
       DATABASE_URL: cluster.file.database_url,
@@ -254,7 +254,7 @@ describe('after kill -9 of every process under load', () => {
 });
 
 describe('after kill -9 of the launcher', () => {
-  it('no process is left behind, and the next start has everything', async () => {
+  it('no process is left, and the next start has all data', async () => {
     const { originator, id, sent } = created()[0]!;
     const before = await originator.get(id);
     const running = cluster.file.processes.map(({ pid }) => pid);
@@ -281,13 +281,13 @@ describe('after kill -9 of the launcher', () => {
   });
 });
 
-/** A zombie has ended: its parent has only not asked for it yet. */
+/** A zombie has ended: its parent has only not collected it yet. */
 function isRunning(pid: number): boolean {
   const status = statusOf(pid);
   return status !== '' && !/^State:\s+[ZX]/m.test(status);
 }
 
-/** Empty where there is no such process any more. */
+/** Empty if there is no such process any more. */
 function statusOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8');

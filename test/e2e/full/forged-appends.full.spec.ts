@@ -13,7 +13,7 @@ import { auctionBody, mustBe, type Trader } from '../trading-floor.js';
 jest.setTimeout(120_000);
 
 const OPEN_FOR_MS = 8_000;
-/** For a close and an award that are due, and for a supervisor that tries again and again. */
+/** Enough for a close and an award that are due, and for a supervisor's retries. */
 const LONG_MS = 4_000;
 
 let forgers: ForgersCluster;
@@ -62,7 +62,7 @@ it('a quote that its maker never sent, appended with an owner’s login, decides
   );
   expect(told.output).not.toContain('BREAKS THE RULES');
 
-  // What docs/operate/journals.md says: whoever owns the tables takes the record away, and what was made of it is made anew.
+  // As docs/operate/journals.md says: the owner of the tables deletes the record, and everything derived from it is rebuilt.
   await database.query('delete from journal.records where shard = $1 and sequence >= $2', [shard, forged]);
   await isReadyAgain(owner);
   expect(await forgers.tool('projection', 'rebuild')).toMatchObject({ code: 0 });
@@ -75,7 +75,7 @@ it('a quote that its maker never sent, appended with an owner’s login, decides
   floor.close();
 });
 
-it('a record that does not even follow is named and shown, and all go on by themselves when it is gone', async () => {
+it('a record that does not fit the chain is named and shown, and all processes go on by themselves once it is deleted', async () => {
   const shard = 1;
   const owner = `owner-${shard}`;
   const sealed = await forgeLazily(shard);
@@ -121,7 +121,7 @@ it('a record that does not even follow is named and shown, and all go on by them
   expect([mended.code, mended.output]).toEqual([0, expect.stringContaining('SOUND')]);
 });
 
-it('a gateway that begins beside such a record serves the other shards, and opens no stream until it knows all', async () => {
+it('a gateway that starts with such a record serves the other shards, and opens no stream until it knows all', async () => {
   const [shard, other] = [2, 0];
   const sealed = await forgeLazily(shard);
   await cluster.restartOf('gateway-0', cluster.kill('gateway-0'));
@@ -139,7 +139,7 @@ it('a gateway that begins beside such a record serves the other shards, and open
   floor.close();
 });
 
-/** The process that is just starting may be the one that finds it gone. */
+/** The process that is just starting may be the first to see that it is gone. */
 async function isReadyAgain(owner: string): Promise<void> {
   await eventually(async () => expect(await said(owner)).toEqual({ status: 'ready' }), 30_000);
 }
@@ -153,7 +153,7 @@ async function figure(name: string, metric: string): Promise<number> {
   return Number(new RegExp(`^${metric}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(figures)?.[1]);
 }
 
-/** The quote that was withdrawn, sent once more: no rule has anything against it, and it would win. Its sequence. */
+/** Sends the withdrawn quote again: it breaks no rule, and it would win. Returns its sequence. */
 async function forgeQuote(id: string, shard: number): Promise<number> {
   const { rows } = await database.query<{ payload: string }>(
     `select payload from journal.records where shard = $1 and payload like '%QUOTE_SUBMITTED%' and payload like '%' || $2 || '%'
@@ -180,7 +180,7 @@ async function forgeQuote(id: string, shard: number): Promise<number> {
   return entry.sequence;
 }
 
-/** Appends what follows from nothing, with an owner's login; the sequence of the record before it. */
+/** Appends a record that fits no state, with an owner's login. Returns the sequence of the record before it. */
 async function forgeLazily(shard: number): Promise<number> {
   const { sequence: sealed, epoch } = await headOf(shard);
   const login = new pg.Client({ connectionString: loginOf(`owner-${shard}`) });
@@ -193,7 +193,7 @@ async function forgeLazily(shard: number): Promise<number> {
   return sealed;
 }
 
-/** As who gets hold of an owner's environment, but for its keys. */
+/** The login of an attacker with an owner's environment, but without its keys. */
 function loginOf(name: string): string {
   return environmentOf(name)
     .find((line) => line.startsWith('DATABASE_URL='))!

@@ -19,7 +19,7 @@ let cluster: OwnedCluster;
 let floor: TradingFloor;
 let originator: Trader;
 let mia: Trader;
-/** As who owns the tables, and as who has taken a settler over. */
+/** Connections as the owner of the tables, and as a settler that was taken over. */
 let house: pg.Client;
 let insider: pg.Client;
 let settledId: string;
@@ -60,7 +60,7 @@ function verify(): Promise<ToolRun> {
   return runTool('apps/cli/main.js journal', ['verify'], { DATA_DIR: cluster.dataDir });
 }
 
-/** Of the auction's only award, as soon as there is one. */
+/** The auction's only award, once it exists. */
 function awardOf(auctionId: string): Promise<string> {
   return eventually(async () => {
     const { rows } = await house.query<{ payload: string }>(
@@ -75,7 +75,7 @@ function awardOf(auctionId: string): Promise<string> {
 
 type Line = readonly [account: string, asset: string, amount: number];
 
-/** By the only way there is. The number of the transaction. */
+/** Settles through the only function for it. Returns the number of the transaction. */
 async function settle(award: string, lines: readonly Line[], token: string, delivered = 0): Promise<string> {
   await insider.query('begin');
   try {
@@ -138,11 +138,11 @@ describe('with the login of a settler', () => {
     ],
   ];
 
-  it.each(attempts)('nobody can %s', async (_what, code, statement) => {
+  it.each(attempts)('it is impossible to %s', async (_what, code, statement) => {
     await expect(insider.query(statement)).rejects.toMatchObject({ code });
   });
 
-  it('nobody can settle an award twice', async () => {
+  it('an award cannot be settled twice', async () => {
     const lines: Line[] = [
       [originator.accountId, '', -5],
       [mia.accountId, '', 5],
@@ -168,13 +168,13 @@ describe('with the login of a settler', () => {
     await eventually(async () => expect(await figure('sotto_evidence_restated_total')).toBe(1));
   });
 
-  it('nothing of that has moved an atom', async () => {
+  it('none of that has moved an atom', async () => {
     const told = await verify();
     expect([told.code, told.output]).toEqual([0, expect.stringContaining('SOUND')]);
-    expect(told.output).toContain('all as the journals say, and every transaction is explained');
+    expect(told.output).toContain('everything agrees with the journals, and every transaction is explained');
   });
 
-  it('an award that was invented is named, and so is one that was settled for another price', async () => {
+  it('an invented award is named, and so is one that was settled for another price', async () => {
     const invented = randomUUID().replace(/^./, '0');
     const first = await settle(
       invented,
@@ -193,7 +193,7 @@ describe('with the login of a settler', () => {
       [originator.accountId, yes, quantity],
       [mia.accountId, yes, -quantity],
     ]);
-    // The seller has set its tokens aside, not what it would take to issue others.
+    // The seller has reserved its tokens, not the collateral for issuing others.
     const issued = await settledOtherwise(0, [
       [originator.accountId, '', -1],
       [mia.accountId, '', 1 - quantity],
@@ -218,7 +218,7 @@ describe('with the login of a settler', () => {
   });
 });
 
-/** A real award, before the settler gets to it; what the ledger says is then told by the journal. */
+/** Settles a real award before the settler does; the journal then reports what the ledger says. */
 async function settledOtherwise(
   delivered: number,
   lines: readonly Line[],

@@ -31,7 +31,7 @@ let cluster: OwnedCluster;
 let database: pg.Client;
 let settled: string;
 
-/** Makers have bid against each other. */
+/** Several makers have bid. */
 beforeAll(async () => {
   forgers = await ForgersCluster.start();
   ({ cluster, database } = forgers);
@@ -56,7 +56,7 @@ async function verdict(): Promise<{ readonly code: number | null; readonly told:
 }
 
 describe('a snapshot that no owner has sealed', () => {
-  it('is not used at the next start, and operators are told', async () => {
+  it('is not used at the next start, and operators are informed', async () => {
     const shard = Number(settled[0]);
     await database.query(
       `insert into journal.snapshots (family, shard, sequence, hash, format_version, body)
@@ -82,14 +82,14 @@ describe('a snapshot that no owner has sealed', () => {
 });
 
 describe('npm run journal -- verify', () => {
-  it('has nothing to say against what owners have written', async () => {
+  it('accepts what owners have written', async () => {
     const { code, told } = await verdict();
     expect([code, told.sound]).toEqual([0, true]);
     const auctions = told.shards.reduce((sum, { rules }) => sum + rules.auctions, 0);
     expect(auctions).toBe(2);
   });
 
-  it('names a record that the rules could not have written, though all hashes are right and the projections follow from it', async () => {
+  it('names a record that breaks the rules although all hashes are right and the projections follow from it', async () => {
     const sequence = await forgedEnd();
     const shard = Number(settled[0]);
     const { database_url: url } = cluster.file;
@@ -117,7 +117,7 @@ describe('npm run journal -- verify', () => {
   });
 });
 
-/** What was settled has failed, and every hash behind it is made anew, as is what others remember of them. Its sequence. */
+/** Turns a settled award into a failed one, and recomputes all later hashes and their copies. Returns its sequence. */
 async function forgedEnd(): Promise<number> {
   const shard = Number(settled[0]);
   const { rows } = await database.query<Row>(

@@ -7,7 +7,7 @@ import { blocksOf, textOf } from '../../docs/markdown.js';
 import { paste, stepsOf } from '../../docs/pasting.js';
 import { plainFloor, type TradingFloor } from '../trading-floor.js';
 
-/** Each writes or locks with a login of its own. */
+/** Each writes or locks with its own login. */
 const PROCESSES = [
   'owner-1',
   'gateway-0',

@@ -19,7 +19,7 @@ const TERMS =
   `contract --venue ${VENUE} --contract-id h-snow --outcome YES --title Snow --equivalence-id snow ` +
   `--price-tick-atoms 10000 --quantity-step-atoms 1000000 --closes-at ${NEXT_YEAR}`;
 
-/** All that a demo seed would have entered, people aside: none of it is left. */
+/** Removes everything that a demo seed would have entered, except accounts. */
 const FORGET_THE_DEMO = `
   truncate control.contracts;
   alter table custody.entries disable trigger user;
@@ -82,10 +82,10 @@ async function lacksOf(email: string): Promise<readonly string[]> {
   return accounts.flatMap(({ lacks }) => lacks);
 }
 
-describe('a cluster in which nothing was seeded', () => {
+describe('a cluster without a seed', () => {
   const ids: string[] = [];
 
-  it('is told of people, one of them by the id that its awards name', async () => {
+  it('gets its accounts, one of them under the id that its awards name', async () => {
     ids.push(await enter(HOUSE, 'ORIGINATOR'));
     ids.push(await enter(DESK, 'MARKET_MAKER', ['--account-id', DESK_ID]));
     expect(ids[1]).toBe(DESK_ID);
@@ -96,7 +96,7 @@ describe('a cluster in which nothing was seeded', () => {
     expect([code, errors]).toEqual([1, `accounts: ${DESK_ID} is the account of ${DESK}\n`]);
   });
 
-  it('says what each of them lacks to trade, until it lacks nothing', async () => {
+  it('says what each account lacks to trade, until it lacks nothing', async () => {
     expect(await lacksOf(HOUSE)).toEqual([
       `no contract trades on ${VENUE}`,
       `no collateral on ${VENUE}`,
@@ -135,7 +135,7 @@ describe('a cluster in which nothing was seeded', () => {
     floor.close();
   });
 
-  it('enters an opening once for its reference, and nothing else under it', async () => {
+  it('enters an opening once for its reference, and nothing else under that reference', async () => {
     const [before] = await books.rows(ALL_BOOKS);
     const again = `open --account ${HOUSE} --venue ${VENUE} --amount-atoms 50000000 --reference wire-${HOUSE}`;
     expect(await done(again)).toMatch(/entered before\n$/);
@@ -149,7 +149,7 @@ describe('a cluster in which nothing was seeded', () => {
     expect((await books.rows(ALL_BOOKS))[0]).toEqual(before);
   });
 
-  it('gives tokens of a contract beside what was there, which take from the limit on the venue', async () => {
+  it('gives tokens of a contract, which count towards the limit on the venue', async () => {
     await done(
       `open --account ${DESK} --venue ${VENUE} --contract-id h-snow --outcome YES --amount-atoms 7000000 --reference t-1`,
     );
@@ -166,13 +166,13 @@ describe('a cluster in which nothing was seeded', () => {
     expect(await books.imbalances()).toEqual({});
   });
 
-  it('keeps what was called something outside, whoever would change it', async () => {
+  it('keeps the name that a contract has outside, whatever login tries to change it', async () => {
     for (const change of ['delete from custody.openings', `update custody.openings set reference = 'x'`]) {
       await expect(books.rows(change)).rejects.toThrow('append-only');
     }
   });
 
-  it('says so when nobody vouches for what stands in the ledger', async () => {
+  it('reports when no process renews the evidence', async () => {
     const pid = cluster.kill('settler', 'SIGSTOP');
     await books.rows(`update risk.evidence set authority_valid_until = now() where account_id = $1`, [
       DESK_ID,
@@ -223,7 +223,7 @@ describe('a cluster in which nothing was seeded', () => {
     expect((await books.rows(ALL_BOOKS))[0]).toEqual(before);
   });
 
-  it('is no business of a role that does not own the tables', async () => {
+  it('is refused for a role that does not own the tables', async () => {
     const url = new URL(cluster.file.database_url);
     const role = `${decodeURIComponent(url.pathname.slice(1))}_operations`;
     await books.rows(`alter role ${role} login password 'books-books-books-1'`);

@@ -38,7 +38,7 @@ interface Heard {
   readonly body: string;
 }
 
-/** What somebody hears at an internal listener; with `token` it tries to open a link. */
+/** What an internal listener answers; with `token` it tries to open a link. */
 function ask(name: string, at: string, token?: string): Promise<Heard> {
   const url = new URL(at, cluster.process(name).health_url);
   const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
@@ -64,8 +64,8 @@ function ask(name: string, at: string, token?: string): Promise<Heard> {
   });
 }
 
-describe('who speaks to the database', () => {
-  it('is known by its kind, and only by that', async () => {
+describe('database connections', () => {
+  it('are known by the kind of process, and only by that', async () => {
     const client = new pg.Client({ connectionString: cluster.file.database_url });
     await client.connect();
     const { rows } = await client.query<{ kind: string; role: string }>(
@@ -78,7 +78,7 @@ describe('who speaks to the database', () => {
     );
   });
 
-  it('has met nothing that it may not do', () => {
+  it('were never refused a right', () => {
     expect(readFileSync(path.join(cluster.dataDir, 'logs/postgres.log'), 'utf8')).not.toContain(
       'permission denied',
     );
@@ -87,7 +87,7 @@ describe('who speaks to the database', () => {
 
 describe('an internal listener', () => {
   it.each(['owner-0', 'gateway-0', 'projector', 'settler'])(
-    'of %s tells a stranger nothing',
+    'of %s shows a stranger nothing',
     async (name) => {
       for (const at of ['/', '/link', '/v1/auctions', '/debug/pprof', '/healthz/', '/..%2f']) {
         const { status, body } = await ask(name, at);
@@ -110,7 +110,7 @@ describe('an internal listener', () => {
 });
 
 describe('the service token', () => {
-  it('is exchanged while everything runs, and no command fails for it', async () => {
+  it('is exchanged while everything runs, without a failed command', async () => {
     const [originator, maker] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
     const statuses = new Set<number>();
     const stop = new AbortController();

@@ -59,7 +59,7 @@ function run(args: string, env: Env = login): Promise<Run> {
   return new Terminal(words, env).end();
 }
 
-/** What it prints when all is well. */
+/** Its output on success. */
 async function says(args: string): Promise<string> {
   const { code, out, err } = await run(args);
   expect([args, code, err]).toEqual([args, 0, '']);
@@ -71,7 +71,7 @@ async function tells<T>(args: string): Promise<T> {
 }
 
 describe('the terminal', () => {
-  it('shows the shards as people and as programs read them, and ends the session it began', async () => {
+  it('shows the shards as text and as JSON, and ends the session that it began', async () => {
     const sessions = 'select count(*)::int as count from identity.sessions';
     const revoked = 'select count(*)::int as count from identity.revocations';
     const count = async (text: string): Promise<number> =>
@@ -92,7 +92,7 @@ describe('the terminal', () => {
     ]);
   });
 
-  it('shows them again and again until Ctrl-C, and then ends well', async () => {
+  it('shows them again and again until Ctrl-C, and then exits with 0', async () => {
     const watch = new Terminal(['shards', '--watch', '--every', '1', '--output', 'json'], login);
     await eventually(() => expect(watch.out.split('\n').length).toBeGreaterThan(3), 20_000);
     watch.process.kill('SIGINT');
@@ -119,7 +119,7 @@ describe('the terminal', () => {
     },
   );
 
-  it('goes on watching when its session is over, and ends with a token that is', async () => {
+  it('goes on watching when its session ends, and stops when a given token ends', async () => {
     const args = ['shards', '--watch', '--every', '1', '--output', 'json'];
     const others = (await ops.books.rows<{ sid: string }>('select sid from identity.sessions')).map(
       ({ sid }) => sid,
@@ -142,7 +142,7 @@ describe('the terminal', () => {
     expect(await watches[0]!.end()).toMatchObject({ code: 0, err: '' });
   });
 
-  it('drains a shard, waits until nothing lives on it, and resumes it', async () => {
+  it('drains a shard, waits until it has no live auctions, and resumes it', async () => {
     const { auction_id: id } = await ops.opensOn(2);
     const timed = await run('shard drain 2 --reason "new disk" --wait --timeout 1');
     expect([timed.code, timed.out]).toEqual([1, 'shard 2 is DRAINING with 1 live auction\n']);
@@ -156,7 +156,7 @@ describe('the terminal', () => {
     expect((await ops.rowOf(2)).state).toBe('ACTIVE');
   });
 
-  it('gives up waiting for a shard that somebody resumes', async () => {
+  it('stops waiting for a shard that another operator resumes', async () => {
     const { auction_id: id } = await ops.opensOn(0);
     const waiting = new Terminal(['shard', 'drain', '0', '--wait'], login);
     await eventually(() => expect(waiting.out).toContain('with 1 live auction'), 20_000);
@@ -171,7 +171,7 @@ describe('the terminal', () => {
     const venue = 'halt impose --scope venue --target venue_d --what quote --reason "no prices"';
     const halt = await tells<HaltJson>(venue);
     expect(halt).toMatchObject({ scope: 'VENUE', target: 'venue_d', what: ['QUOTE'], reason: 'no prices' });
-    // Said again it is the same halt.
+    // The same halt again is not a second one.
     expect(await says(venue)).toBe(`halt ${halt.halt_id} stands: no quotes for venue venue_d\n`);
     const listed = (await says('halts')).split('\n')[1];
     expect(listed).toMatch(new RegExp(`^${halt.halt_id} {2}VENUE {2}venue_d {2}QUOTE .* no prices$`));
@@ -205,10 +205,10 @@ describe('the terminal', () => {
   });
 });
 
-describe('in one line, and with the exit code that fits, it says', () => {
+describe('in one line, and with the matching exit code, it reports', () => {
   const table: [string, string, (env: Env) => Env, number, RegExp][] = [
     [
-      'that nobody said who asks',
+      'that no login was given',
       'shards',
       ({ DATA_DIR }) => ({ DATA_DIR: DATA_DIR! }),
       64,
@@ -229,7 +229,7 @@ describe('in one line, and with the exit code that fits, it says', () => {
       /no cluster is running in \/nowhere: give --url/,
     ],
     [
-      'that the account is no operator',
+      'that the account is not an operator',
       'shards',
       (env) => ({ ...env, OPS_EMAIL: 'maker-1@demo.sotto' }),
       1,
@@ -251,7 +251,7 @@ describe('in one line, and with the exit code that fits, it says', () => {
       /OPS_URL is wrong: it must be an http or https URL/,
     ],
     [
-      'that a token is none',
+      'that the token is malformed',
       'shards',
       (env) => ({ ...env, OPS_TOKEN: 'two words' }),
       78,
@@ -265,21 +265,21 @@ describe('in one line, and with the exit code that fits, it says', () => {
       /--url must name no user/,
     ],
     [
-      'that a URL says more than where the gateway is',
+      "that a URL has more than the gateway's address",
       'shards --url http://127.0.0.1:1/?password=secret',
       (env) => env,
       64,
       /--url must hold only a scheme, a host and a port/,
     ],
     [
-      'that a command is none',
+      'that a command is unknown',
       'halt list',
       (env) => env,
       64,
       /there is no command halt list, but halts, halt impose, halt lift; see --help/,
     ],
     ['that a shard is missing', 'shard drain', (env) => env, 64, /is missing; see shard drain --help/],
-    ['that a shard is none', 'shard drain 7', (env) => env, 1, /404 not_found/],
+    ['that a shard does not exist', 'shard drain 7', (env) => env, 1, /404 not_found/],
     [
       'that an argument is wrong',
       'shard drain one',
@@ -288,14 +288,14 @@ describe('in one line, and with the exit code that fits, it says', () => {
       /a shard is a number such as 0, not "one"/,
     ],
     [
-      'that a target is none',
+      'that a target is unknown',
       'halt impose --scope venue --target venue_z --reason x',
       (env) => env,
       1,
       /400 invalid_request/,
     ],
     [
-      'that a word is none',
+      'that an option is unknown',
       'halt impose --scope all --reason x',
       (env) => env,
       64,

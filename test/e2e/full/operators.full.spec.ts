@@ -38,7 +38,7 @@ afterEach(() => ops.liftAll());
 
 afterAll(() => ops.close());
 
-/** No auction, no account. */
+/** An id without auction or account. */
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
 const CALLS: readonly [string, string, Fields?][] = [
@@ -54,9 +54,9 @@ const CALLS: readonly [string, string, Fields?][] = [
   ['GET', `accounts/${randomUUID()}/limits`],
 ];
 
-describe('to everybody but operators', () => {
+describe('for anyone but operators', () => {
   it.each(['originator-1', 'maker-1', 'auditor-1', 'viewer-1', 'outsider-1'])(
-    'there is nothing: %s gets the bytes of a path that never was',
+    'the paths do not exist: %s gets the bytes of an unknown path',
     async (name) => {
       const { api } = await ops.floor.trader(name);
       const unchanging = ({ status, headerNames, headers, text }: ApiAnswer): unknown => {
@@ -70,7 +70,7 @@ describe('to everybody but operators', () => {
         const nowhere = unchanging(await api.send(method, '/v1/never/was', asked));
         expect(nowhere).toMatchObject({ status: 404, text: '{"error":"not_found"}' });
         expect([path, unchanging(await api.send(method, `/v1/ops/${path}`, asked))]).toEqual([path, nowhere]);
-        // Nor does a wrong method, a wrong id or a wrong body give it away.
+        // A wrong method, id or body does not reveal the path either.
         const wrong = await api.send('PUT', `/v1/ops/${path}`, { raw: '{' });
         expect([wrong.status, wrong.text]).toEqual([404, '{"error":"not_found"}']);
       }
@@ -78,14 +78,14 @@ describe('to everybody but operators', () => {
     },
   );
 
-  it('nobody at all is unauthorized', async () => {
+  it('without a token there is a 401', async () => {
     for (const [method, path] of CALLS) {
       expect(verdict(await ops.floor.anybody.send(method, `/v1/ops/${path}`))).toBe('401 unauthorized');
     }
   });
 });
 
-describe('what operators may send', () => {
+describe("an operator's request", () => {
   const long = 'r'.repeat(201);
   const good = { scope: 'GLOBAL', what: ['CREATE'], reason: 'drill' };
   const table: [string, unknown, string][] = [
@@ -123,12 +123,12 @@ describe('what operators may send', () => {
     expect(verdict(await ops.post(path, body))).toBe(expected);
   });
 
-  it('leaves nothing behind when it is refused', async () => {
+  it('leaves nothing when it is refused', async () => {
     expect(mustBe(200, await operator.api.get('/v1/ops/halts'))).toEqual({ halts: [] });
     for (const row of await ops.shards()) expect(row.state).toBe('ACTIVE');
   });
 
-  it('reads: ids and queries are checked as everywhere', async () => {
+  it('for reads: ids and queries are checked as everywhere', async () => {
     const calls: [string, string, string][] = [
       ['DELETE', 'halts/x', '400 invalid_request'],
       ['DELETE', `halts/${randomUUID()}`, '404 not_found'],
@@ -157,7 +157,7 @@ describe('a halt', () => {
   const here = (): Fields => auctionBody(ops.floor.contract('venue_a'), makers);
   const sameVenue = (): Fields => auctionBody(ops.floor.contract('venue_a', 1), makers);
   const otherVenue = (): Fields => auctionBody(ops.floor.contract('venue_e'), makers);
-  /** What is told of creates here, at the venue, elsewhere; and of quotes by the first maker and by the second. */
+  /** The answers to creates here, at the venue and elsewhere, and to quotes by both makers. */
   async function verdicts(): Promise<readonly string[]> {
     const creates = [
       await ops.creating(here()),
@@ -185,7 +185,7 @@ describe('a halt', () => {
     ['PRINCIPAL', () => originator.accountId, ['CREATE', 'QUOTE'], [P, P, P, 'yes', 'yes']],
   ];
   it.each(table)(
-    'of scope %s refuses what it should from its answer on, and nothing else',
+    'of scope %s refuses the right commands from its answer on, and nothing else',
     async (scope, target, what, expected) => {
       const quote = await makers[0].quotes(auction.auction_id, 500_000, 1);
       const own = await originator.opens(here());
@@ -214,7 +214,7 @@ describe('a halt', () => {
     },
   );
 
-  it('said twice in the same words stands once; what two halts refuse needs both lifted', async () => {
+  it('imposed twice in the same words exists once; two halts of one thing must both be lifted', async () => {
     const body = { scope: 'VENUE', target: 'venue_a', what: ['QUOTE'], reason: 'drill' };
     const halt = await ops.imposes(body);
     const again = await ops.post<HaltJson>('halts', body, { 'idempotency-key': 'means nothing' });
@@ -237,7 +237,7 @@ describe('a halt', () => {
 });
 
 describe('a void', () => {
-  it('ends the auction for everybody, releases everything, and tells nobody whose order it was', async () => {
+  it('ends the auction for all parties, releases everything, and does not show which operator did it', async () => {
     const { auction_id: id } = await ops.opensOn(2);
     const capacity = async (): Promise<readonly string[]> => {
       const probe = await ops.opensOn(2);
@@ -281,7 +281,7 @@ describe('a void', () => {
       expect(text).not.toContain('void-1');
     }
 
-    // Said again, while the owner has it and when the projections do, it is the same.
+    // Repeated, the answer is the same from the owner and from the projections.
     expect((await ops.post(`auctions/${id}/void`, { reason: 'again' })).body).toEqual(voided.body);
     await originator.untilCompletedRead(id);
     expect((await ops.post(`auctions/${id}/void`, { reason: 'again' })).body).toEqual(voided.body);
@@ -293,7 +293,7 @@ describe('a void', () => {
     expect(record!.payload).toContain('void-1');
   });
 
-  it('of an auction that is over otherwise is refused', async () => {
+  it('of an auction that is already over is refused', async () => {
     const { auction_id: id } = await ops.opensOn(0);
     mustBe(200, await originator.cancel(id));
     expect(verdict(await ops.post(`auctions/${id}/void`, { reason: 'late' }))).toBe('422 AUCTION_NOT_OPEN');
@@ -303,7 +303,7 @@ describe('a void', () => {
 });
 
 describe('limits', () => {
-  it('are told as configured, and of one account with what is left', async () => {
+  it('are shown as configured, and for one account with the remaining tokens', async () => {
     const service = mustBe(200, await operator.api.get<{ buckets: Fields[] }>('/v1/ops/limits'));
     expect(service).toMatchObject({ limits_factor: 50, bounds: { audience_makers: 64 } });
     expect(service.buckets[0]).toEqual({
@@ -341,7 +341,7 @@ describe('an owner that', () => {
     return row;
   }
 
-  it('is frozen is UNREACHABLE within a second, with what the database knows', async () => {
+  it('is paused is UNREACHABLE within a second, with what the database knows', async () => {
     const before = await ops.rowOf(1);
     const pid = ops.cluster.kill('owner-1', 'SIGSTOP');
     try {
@@ -372,7 +372,7 @@ describe('an owner that', () => {
 
   it('dies is UNREACHABLE, then RECOVERING, then ACTIVE, in a new epoch', async () => {
     const before = await ops.rowOf(1);
-    // A recovery that cannot read its snapshot yet lasts until somebody has looked at it.
+    // A recovery that cannot read its snapshot lasts until the test has seen it.
     await ops.books.whileLocked('journal.snapshots', async () => {
       ops.cluster.kill('owner-1');
       await eventually(async () => expect((await told(1, 1_000)).state).toBe('UNREACHABLE'));
@@ -385,8 +385,8 @@ describe('an owner that', () => {
   });
 });
 
-describe('the book of what operators did', () => {
-  it('names who did what, and in what outcome, newest first and for good', async () => {
+describe("the record of operators' actions", () => {
+  it('has operator, action and outcome, newest first, and cannot be changed', async () => {
     const { auction_id: id } = await ops.opensOn(0);
     mustBe(
       200,
@@ -412,7 +412,7 @@ describe('the book of what operators did', () => {
     await expect(ops.books.rows('delete from control.operator_actions')).rejects.toThrow('append-only');
   });
 
-  it('pages without a hole', async () => {
+  it('has pages without gaps', async () => {
     const seen: Action[] = [];
     let cursor = '';
     do {

@@ -43,7 +43,7 @@ function body(): Readonly<Record<string, unknown>> {
   return auctionBody(floor.contract('venue_a', 1), [maker], { duration_ms: 600_000 });
 }
 
-/** One well-formed call of every operation that asks an owner or the projections. */
+/** One well-formed call of each operation that asks an owner or the projections. */
 function callOf(operationId: string, unknown?: string): Promise<string> | undefined {
   const id = unknown ?? auction.auction_id;
   const at = `/v1/auctions/${id}`;
@@ -84,7 +84,7 @@ function callOf(operationId: string, unknown?: string): Promise<string> | undefi
     .then(verdict);
 }
 
-/** Those whose declaration says that they may answer with this. */
+/** Checks all operations whose declaration lists this code. */
 async function expectEvery(code: string, which: (path: string) => boolean, unknown?: string): Promise<void> {
   const declared = specs.filter(
     ({ path, statuses }) => which(path) && statuses?.[503]?.includes(code) === true,
@@ -99,9 +99,9 @@ async function expectEvery(code: string, which: (path: string) => boolean, unkno
 
 const isAudit = (path: string): boolean => path.startsWith('/v1/audit/');
 
-describe('every operation that may say so says', () => {
-  it('completed_projection_unavailable while the projections are away, or do not answer', async () => {
-    // An owner that is asked for what it does not hold leaves it to them.
+describe('every operation that declares the code answers', () => {
+  it('completed_projection_unavailable while the projections are down or do not answer', async () => {
+    // An owner that does not have the auction leaves it to the projections.
     const unknown = `0${randomUUID().slice(1, 14)}8${randomUUID().slice(15)}`;
     const schemas = ['completed', 'auction_history'];
     for (const schema of schemas) await books.rows(`alter schema ${schema} rename to ${schema}_away`);
@@ -118,7 +118,7 @@ describe('every operation that may say so says', () => {
   it('auction_owner_unavailable while no owner answers', async () => {
     const pids = [0, 1, 2].map((shard) => cluster.kill(`owner-${shard}`, 'SIGSTOP'));
     try {
-      // Streams are refused for it only by a gateway that does not know all yet: forged-appends.spec.ts has one.
+      // Only a gateway that does not know all yet refuses streams with it: see forged-appends.spec.ts.
       await expectEvery('auction_owner_unavailable', (path) => path !== '/v1/stream');
     } finally {
       for (const pid of pids) process.kill(pid, 'SIGCONT');
@@ -126,7 +126,7 @@ describe('every operation that may say so says', () => {
         async () => expect((await originator.get(auction.auction_id)).status).toBe(200),
         20_000,
       );
-      // Whatever they were told meanwhile they do now, and in what order nobody knows.
+      // Paused owners now carry out what they were sent, in any order.
       await eventually(async () => expect(await callOf('resumeShard')).toBe('200'), 20_000);
     }
   });

@@ -48,7 +48,7 @@ function shardOf(...parts: string[]): number {
   return Number(hash.readBigUInt64BE() % 3n);
 }
 
-/** A key that leads the originator's create to this owner: the contract says how. */
+/** A key that leads the originator's create to this owner, as the contract defines it. */
 function keyFor(shard: number): string {
   for (;;) {
     const key = randomUUID();
@@ -56,7 +56,7 @@ function keyFor(shard: number): string {
   }
 }
 
-/** The bucket of creates is small, so this waits for its turn. */
+/** The bucket of creates is small, so this waits for a token. */
 function opensAt(shard: number, millis?: number): Promise<AuctionJson> {
   const key = keyFor(shard);
   return eventually(async () => {
@@ -77,7 +77,7 @@ function freeze(name: string): void {
 }
 
 describe('an owner that does not answer', () => {
-  it('fails what is its own and what must be complete, and nothing else', async () => {
+  it('fails its own commands and complete lists, and nothing else', async () => {
     const away = shardOf(originator.accountId);
     const there = (away + 1) % 3;
     const [lost, fine] = [await opensAt(away), await opensAt(there)];
@@ -96,7 +96,7 @@ describe('an owner that does not answer', () => {
       originator.create(body(), createKey),
     ]);
     expect(answers.map(verdict)).toEqual(answers.map(() => OWNER_AWAY));
-    // Its home owner cannot vouch for the account, and this path knows no 503.
+    // Its home owner cannot check the account, and this path has no 503.
     expect(verdict(await originator.preflightCreate(body()))).toBe('500 internal_error');
     expect((await originator.get(fine.auction_id)).status).toBe(200);
     expect((await floor.anybody.get('/readyz')).status).toBe(200);
@@ -115,7 +115,7 @@ describe('an owner that does not answer', () => {
       await maker.api.post<{ withdrawn: string[] }>('/v1/quotes/withdraw-all', {}, key),
     );
     expect([...all.withdrawn].sort()).toEqual([...some.withdrawn, quote.quote_id].sort());
-    // The create may have been done when its owner came to itself: then this is its replay.
+    // The create may have succeeded when its owner went on: then this is its repeat.
     const created = await eventually(async () => {
       const answer = await originator.create(body(), createKey);
       return mustBe(answer.status === 200 ? 200 : 201, answer);
@@ -125,7 +125,7 @@ describe('an owner that does not answer', () => {
   });
 });
 
-describe('projections that fall behind', () => {
+describe('projections that lag', () => {
   it('stop creates and nothing else, until they have caught up', async () => {
     const opened = await opensAt(0);
     const key = randomUUID();
@@ -169,7 +169,7 @@ describe('completed auctions', () => {
     await eventually(async () => expect((await originator.get(id)).status).toBe(200));
   });
 
-  it('whose history has a hole have no timeline rather than a shorter one', async () => {
+  it('have no timeline at all if their history has a gap', async () => {
     const id = await completed();
     const kept = await books.rows<{ row: string }>(
       `with gone as (
@@ -186,7 +186,7 @@ describe('completed auctions', () => {
       ),
     );
     for (const accept of ['application/json', 'application/x-ndjson']) {
-      // Until the owner has let go of it, it tells the timeline from its own journal.
+      // Until the owner has forgotten the auction, it serves the timeline from its own journal.
       await eventually(async () => {
         const answer = await originator.api.get(`/v1/auctions/${id}/events`, { accept });
         expect([verdict(answer), answer.text]).toEqual([

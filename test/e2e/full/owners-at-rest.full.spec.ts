@@ -21,17 +21,17 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-it('end when another has the shard, also where nobody asks them for anything', async () => {
+it('owners end when another has their shard, even if they get no requests', async () => {
   const { pid } = cluster.process(NAME);
   rival = ownerLike(pid);
   const ended = once(rival, 'exit');
   await cluster.restartOf(NAME, pid, 30_000);
-  // The one that was started again has taken the shard back, from an owner that nobody knows of.
+  // The restarted owner has taken the shard back, from an owner that the launcher does not know.
   const [code] = (await ended) as [number | null];
   expect(code).toBe(70);
 });
 
-/** Another owner of the same shard, as if somebody had started it by mistake. */
+/** Another owner of the same shard, as if an operator had started it by mistake. */
 function ownerLike(pid: number): ChildProcess {
   const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
   const env = Object.fromEntries(

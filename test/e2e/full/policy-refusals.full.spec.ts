@@ -8,7 +8,7 @@ import type { AuctionJson } from '#libs/client/wire.js';
 import { ServiceRecords } from '../books.js';
 import { auctionBody, CONTRACT, TradingFloor, verdict, type Trader } from '../trading-floor.js';
 
-/** Where no other suite trades. */
+/** No other suite trades at this venue. */
 const VENUE = 'venue_b';
 const HEARD_WITHIN_MS = 10_000;
 const LATER = '2099-01-01T00:00:00Z';
@@ -25,7 +25,7 @@ let books: ServiceRecords;
 let originator: Trader;
 let maker: Trader;
 let contract: ClusterContract;
-/** One with a standing quote, and one without. */
+/** One with an active quote, and one without. */
 let quoted: AuctionJson;
 let empty: AuctionJson;
 let undo: (() => Promise<unknown>)[] = [];
@@ -38,7 +38,7 @@ beforeAll(async () => {
   contract = floor.contract(VENUE, 2);
   const open = (policy: string): Promise<AuctionJson> =>
     eventually(() => originator.opens(body({ duration_ms: 600_000, quote_revision_policy: policy })));
-  // Protection takes back whatever may be taken back.
+  // Protection withdraws all revocable quotes.
   [quoted, empty] = await Promise.all([open('IMPROVE_ONLY'), open('FREE')]);
   await maker.quotes(quoted.auction_id, 500_000, 2);
 }, 90_000);
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const step of undo.reverse()) await step();
   undo = [];
-  // Owners hear of it with a delay: the next test begins where everything is allowed again.
+  // Owners hear of it with a delay: the next test begins when everything is allowed again.
   for (const act of ['submit', 'create', 'revise'] as const) {
     await eventually(async () => expect(verdict(await acts[act]())).toMatch(/^20/), HEARD_WITHIN_MS);
   }
@@ -62,7 +62,7 @@ function body(differing: Readonly<Record<string, unknown>> = {}): Readonly<Recor
   return auctionBody(contract, [maker], { duration_ms: 60_000, ...differing });
 }
 
-/** What is accepted is taken back at once. */
+/** Accepted commands are undone at once. */
 const acts: Readonly<Record<Act, () => Promise<ApiAnswer<unknown>>>> = {
   async create() {
     const answer = await originator.create(body());
@@ -83,7 +83,7 @@ const acts: Readonly<Record<Act, () => Promise<ApiAnswer<unknown>>>> = {
   check: () => maker.preflightQuote(empty.auction_id, 500_000, CONTRACT),
 };
 
-/** Changes the books of another authority for this test only. */
+/** Changes data of another authority for this test only. */
 async function decree(
   statement: string,
   values: unknown[],
@@ -124,7 +124,7 @@ describe('a halt', () => {
     ['VENUE', () => [VENUE], 'VENUE_HALTED'],
     ['MARKET', () => [contract.contract_id], 'MARKET_NOT_TRADABLE'],
     ['PRINCIPAL', () => [originator.accountId, maker.accountId], 'PRINCIPAL_SUSPENDED'],
-  ] as const)('of scope %s is heeded by everything that opens and quotes', async (scope, targets, code) => {
+  ] as const)('of scope %s applies to all creates, quotes and preflights', async (scope, targets, code) => {
     for (const target of targets()) {
       const halt = randomUUID();
       await decree(
@@ -144,12 +144,12 @@ describe('the policy', () => {
     ['suspended', true, 'PRINCIPAL_SUSPENDED'],
     ['venues', ['venue_a'], 'PRINCIPAL_NOT_ENTITLED'],
     ['max_quantity_atoms', 1, 'UNAUTHORIZED_SIZE'],
-  ])('that says %s: %j is heeded by everything that opens and quotes', async (column, value, code) => {
+  ])('with %s: %j applies to all creates, quotes and preflights', async (column, value, code) => {
     await policyOf(column, value);
     await expectEach(EVERY, code);
   });
 
-  it('of a maker whose protection has tripped is heeded by everything that quotes', async () => {
+  it('of a maker whose protection has tripped applies to all its quotes', async () => {
     await decree(
       `insert into control.protection_state (account_id, tripped_at, frozen_until) values ($1, now(), $2)`,
       [maker.accountId, LATER],
@@ -167,7 +167,7 @@ describe('a market', () => {
   it.each([
     ['pauses', 'PAUSED', LATER, EVERY, 'MARKET_NOT_TRADABLE'],
     ['closes too soon', 'TRADING', undefined, OPENING, 'MARKET_CLOSES_BEFORE_AUCTION'],
-  ] as const)('that %s is no route', async (_, status, closesAt, which, code) => {
+  ] as const)('that %s is not a valid route', async (_, status, closesAt, which, code) => {
     const [was] = await books.rows<{ closes_at: Date }>(
       `select closes_at from control.contracts where (venue, contract_id) = ('${VENUE}', $1)`,
       [contract.contract_id],
@@ -200,7 +200,7 @@ describe('a market that has closed', () => {
 });
 
 describe('collateral', () => {
-  it('that is all set aside refuses a seller who has no tokens either', async () => {
+  it('that is fully reserved refuses a seller without tokens', async () => {
     const where = `account_id = $1 and venue = '${VENUE}' and resource = 'COLLATERAL'`;
     const [was] = await books.rows<{ amount: string }>(
       `select amount::text from risk.evidence where ${where}`,
@@ -210,7 +210,7 @@ describe('collateral', () => {
     undo.push(() => books.rows(change, [maker.accountId, was!.amount]));
     await eventually(async () => {
       const held = await books.reserved(maker.accountId);
-      // What the ledger vouches for comes back with its next word.
+      // The ledger's next statement restores the evidence.
       await books.rows(change, [maker.accountId, held[`${VENUE}/COLLATERAL/`] ?? 0]);
       const [standing] = await maker.myQuotes(quoted.auction_id);
       const larger = standing!.quantity_atoms + CONTRACT;
@@ -228,10 +228,10 @@ describe('risk evidence', () => {
   it.each([
     ['risk_valid_until', 'RISK_EVIDENCE_STALE'],
     ['authority_valid_until', 'AUTHORITY_EVIDENCE_STALE'],
-  ])('whose %s has passed is heeded by everything that opens and quotes', async (column, code) => {
+  ])('whose %s has passed refuses all creates, quotes and preflights', async (column, code) => {
     const vouch = `update risk.evidence set ${column} = now() + $2::interval where ${where}`;
     undo.push(() => books.rows(vouch, [accounts(), '90 seconds']));
-    // The ledger's worker may vouch anew at any moment.
+    // The ledger's worker may renew the evidence at any moment.
     await expectEach(EVERY, code, async () => {
       await books.rows(vouch, [accounts(), '-1 second']);
     });
@@ -240,13 +240,13 @@ describe('risk evidence', () => {
   it.each([
     ['VENUE_POSITION_LIMIT', 'VENUE_LIMIT_EXCEEDED'],
     ['SERVICE_EXPOSURE_LIMIT', 'SERVICE_CAPACITY_EXCEEDED'],
-  ])('of a %s that is used up refuses what would need more', async (resource, code) => {
+  ])('of a %s that is used up refuses commands that need more', async (resource, code) => {
     const rows = await books.rows<{ account_id: string; venue: string; amount: string }>(
       `select account_id, venue, amount::text from risk.evidence where ${where} and resource = $2`,
       [accounts(), resource],
     );
     const limit = 'update risk.evidence set amount = $4 where (account_id, venue, resource) = ($1, $2, $3)';
-    // The ledger's worker may state anew what it has at any moment.
+    // The ledger's worker may renew the evidence at any moment.
     const lower = async (): Promise<void> => {
       for (const row of rows) await books.rows(limit, [row.account_id, row.venue, resource, 10]);
     };

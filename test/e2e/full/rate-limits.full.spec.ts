@@ -46,7 +46,7 @@ function limited(answers: readonly ApiAnswer<unknown>[]): number {
 }
 
 describe('creates', () => {
-  it('have a burst of four over all shards: the fifth of five is refused, and may come again with its key', async () => {
+  it('have a burst of four over all shards: the fifth is refused, and may be repeated with its key', async () => {
     const originator = await floor.trader('originator-1');
     const keys = Array.from({ length: 5 }, () => randomUUID());
     const answers = await times(5, (index) => originator.create(body(), keys[index]));
@@ -60,7 +60,7 @@ describe('creates', () => {
     await eventually(async () => mustBe(201, await originator.create(body(), keys[refused])));
   });
 
-  it('refill at two a second, and are counted for each account alone', async () => {
+  it('refill at two a second, separately for each account', async () => {
     const [first, second] = (await floor.traders('originator-2', 'originator-3')) as [Trader, Trader];
     const began = performance.now();
     const answers: ApiAnswer<AuctionJson>[] = [];
@@ -82,7 +82,7 @@ describe('creates', () => {
 });
 
 describe('the buckets of an account', () => {
-  it('are shown as they are', async () => {
+  it('are shown with their present state', async () => {
     const shown = await limits(await floor.trader('maker-8'));
     const account = (bucket: string, rate: number, burst: number): Bucket => ({
       ...{ bucket, scope: 'ACCOUNT', rate_per_second: rate, burst },
@@ -97,7 +97,7 @@ describe('the buckets of an account', () => {
     ]);
   });
 
-  it('let ten cancels through at once', async () => {
+  it('allow ten cancels at once', async () => {
     const originator = await floor.trader('originator-1');
     const opened = await eventually(() => originator.opens(body()));
     await originator.cancel(opened.auction_id);
@@ -107,7 +107,7 @@ describe('the buckets of an account', () => {
     expect(16 - limited(answers)).toBeLessThanOrEqual(12);
   });
 
-  it('are the same for commands of streams and of HTTP', async () => {
+  it('are shared by commands over streams and HTTP', async () => {
     const [by, quoting] = (await floor.traders('originator-2', 'maker-7')) as [Trader, Trader];
     const [, burst, rate] = ['cancel', 10, 5] as const;
     const body = auctionBody(floor.contract('venue_e', 3), [quoting]);
@@ -127,7 +127,7 @@ describe('the buckets of an account', () => {
     const passed = statuses.filter((status) => status === 422);
     expect(new Set(statuses)).toEqual(new Set([422, 429]));
     expect(passed.length).toBeLessThanOrEqual(burst + Math.ceil(refilled));
-    // Both ways were refused, for they drink from one bucket; which of them was served is their own affair.
+    // Both ways share one bucket, so both were refused; which one was served does not matter.
     const refused = await Promise.all([client.command('auction.cancel', { auction_id: id }), by.cancel(id)]);
     expect(refused.map(({ status }) => status)).toContain(429);
   });
@@ -149,7 +149,7 @@ describe('the buckets of an account', () => {
 });
 
 describe('submits and revisions', () => {
-  it('have a burst of twenty for an account and auction, whatever becomes of them', async () => {
+  it('have a burst of twenty for an account and auction, whatever their outcome', async () => {
     const originator = await floor.trader('originator-2');
     const second = await floor.trader('maker-2');
     const audience = { market_maker_ids: [maker.accountId, second.accountId] };
@@ -164,7 +164,7 @@ describe('submits and revisions', () => {
     const through = answers.length - limited(answers);
     expect(through).toBeGreaterThanOrEqual(20);
     expect(through).toBeLessThanOrEqual(20 + Math.ceil(10 * seconds));
-    // Another auction, and another maker in this one, have buckets of their own; taking back is metered apart.
+    // Another auction, and another maker in this one, have their own buckets; withdrawals are metered separately.
     expect(verdict(await submit(two.auction_id))).toBe('201');
     expect(
       verdict(await second.submit(one.auction_id, { price_atoms: 500_000, quantity_atoms: CONTRACT })),
@@ -186,7 +186,7 @@ describe('submits and revisions', () => {
 });
 
 describe('the limits of a maker', () => {
-  it('hold for revisions, withdrawals and a withdraw-all', async () => {
+  it('apply to revisions, withdrawals and a withdraw-all', async () => {
     const [opener, quoter] = (await floor.traders('originator-1', 'maker-3')) as [Trader, Trader];
     const opened = await eventually(() => opener.opens(auctionBody(floor.contract('venue_a', 1), [quoter])));
     const standing = await quoter.quotes(opened.auction_id, 500_000, 1);

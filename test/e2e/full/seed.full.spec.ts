@@ -50,8 +50,8 @@ function tool(program: string, ...args: string[]): Promise<ToolRun> {
   });
 }
 
-describe('a cluster that was filled for measuring', () => {
-  it('is told of in one line', () => {
+describe('a cluster that was seeded for measurements', () => {
+  it('is reported in one line', () => {
     expect(told).toMatchObject({ completed: COMPLETED, open: OPEN });
     expect(told.sample_ids).toHaveLength(100);
     expect(told.oldest_opened_at < told.newest_opened_at).toBe(true);
@@ -62,7 +62,7 @@ describe('a cluster that was filled for measuring', () => {
     expect(await tool('apps/cli/main.js projection', 'compare')).toMatchObject({ code: 0 });
   });
 
-  it('serves again: what was seeded is read, and what is new is opened and quoted', async () => {
+  it('serves requests: seeded auctions are read, and new ones opened and quoted', async () => {
     const floor = new TradingFloor(cluster);
     const [originator, maker] = await floor.traders('load-originator-1', 'load-maker-1');
     expect((await originator!.view(told.sample_ids[0]!)).auction_id).toBe(told.sample_ids[0]);
@@ -72,7 +72,7 @@ describe('a cluster that was filled for measuring', () => {
   });
 });
 
-it('refuses what it does not know, and says why in a line', async () => {
+it('refuses unknown arguments with one line', async () => {
   expect(await tool('bench/seed.js', '--completed', 'many')).toMatchObject({ code: 64 });
   expect(await tool('bench/seed.js')).toMatchObject({ code: 64 });
 });

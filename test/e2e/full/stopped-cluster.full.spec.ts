@@ -15,7 +15,7 @@ function tool(name: string, ...args: string[]): Promise<ToolRun> {
   return runTool(`apps/cli/main.js ${name}`, args, { DATA_DIR: dataDir });
 }
 
-/** One that was traded on, and then stopped in order. */
+/** Has data of trading, and was stopped in order. */
 beforeAll(async () => {
   dataDir = mkdtempSync(path.join(tmpdir(), 'sotto-stopped-'));
   chmodSync(dataDir, 0o711);
@@ -33,7 +33,7 @@ afterAll(() => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-describe('where no cluster runs on the data folder', () => {
+describe('without a cluster on the data folder', () => {
   it.each([
     ['journal', ['verify'], 'SOUND'],
     ['journal', ['dump', '--auction'], '"type":"AUCTION_COMPLETED"'],
@@ -42,13 +42,13 @@ describe('where no cluster runs on the data folder', () => {
     ['projection', ['lag'], 'shard 0'],
     ['accounts', ['list'], 'maker-1@demo.sotto'],
     ['ledger', ['show'], 'venue_a'],
-  ])('npm run %s -- %j starts the database for itself', async (name, args, said) => {
+  ])('npm run %s -- %j starts the database itself', async (name, args, said) => {
     const more = args.includes('--auction') ? [auctionId] : [];
     const { code, output, errors } = await tool(name, ...args, ...more);
     expect([code, errors, output]).toEqual([0, expect.any(String), expect.stringContaining(said)]);
   });
 
-  it('and leaves it stopped, so that the cluster starts, with all that was there', async () => {
+  it('and stops it again, so that the cluster starts with all its data', async () => {
     const cluster = await startCluster({ dataDir });
     const floor = new TradingFloor(cluster);
     const originator = await floor.trader('originator-1');

@@ -16,15 +16,15 @@ const SETTINGS = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:4,
 const GATEWAY = 'gateway-1';
 const OWNERS = ['owner-0', 'owner-1', 'owner-2'];
 const COMMANDS = 8;
-/** How long after SIGTERM the owners answer; later than idle connections are let go. */
+/** The owners answer this long after SIGTERM, later than idle connections are closed. */
 const ANSWERED_MS = 1_200;
-/** How long after SIGTERM the end of a body comes. */
+/** The end of a body comes this long after SIGTERM. */
 const BODY_MS = 1_500;
-/** As long as a gateway that is not stuck may take, whoever is connected; after seven seconds it leaves anyway. */
+/** The longest time for a gateway that is not stuck, whatever clients it has; after seven seconds it ends anyway. */
 const GONE_MS = 5_000;
 const GOING_AWAY = 4503;
 const A_WHILE_MS = 200;
-/** So much that no buffer on the way takes it. */
+/** More than all buffers on the way can hold. */
 const PINGS = 30_000;
 
 let cluster: OwnedCluster;
@@ -146,8 +146,8 @@ afterAll(async () => {
 const told = (replies: readonly RawReply[]): unknown[] =>
   replies.map(({ status, headers }) => [status, headers.connection]);
 
-describe('a gateway that is told to stop while all kinds of clients are connected', () => {
-  it('is gone in time, in order, with 0', () => {
+describe('a gateway that gets SIGTERM while all kinds of clients are connected', () => {
+  it('ends in time, in order, with 0', () => {
     expect(tookMillis).toBeLessThan(GONE_MS);
     expect(endings()).toEqual([`${GATEWAY} ended (exit code 0)`]);
     const words = wordsOf(GATEWAY);
@@ -155,22 +155,22 @@ describe('a gateway that is told to stop while all kinds of clients are connecte
     expect(words).not.toContain('connections were closed: the time to drain is over');
   });
 
-  it('answers commands that are in flight, and says with the answer that it was the last', () => {
+  it('answers commands in flight, and marks these answers as the last', () => {
     expect(commands.map(told)).toEqual(keys.slice(0, COMMANDS).map(() => [[201, 'close']]));
   });
 
-  it('answers what is asked in the last moment on a connection that was kept', () => {
+  it('answers a late request on a kept connection', () => {
     expect(told(idle)).toEqual([
       [200, 'keep-alive'],
       [200, 'close'],
     ]);
   });
 
-  it('hears a body to its end, and waits for no other', () => {
+  it('reads a body to its end, and waits for no other', () => {
     expect([told(late), told(endless)]).toEqual([[[201, 'close']], [[408, 'close']]]);
   });
 
-  it('lets go of who says nothing', () => {
+  it('closes silent connections', () => {
     expect(wordless).toEqual([[], []]);
   });
 
@@ -187,7 +187,7 @@ describe('a gateway that is told to stop while all kinds of clients are connecte
   });
 });
 
-describe('a gateway that is told to stop while no owner answers', () => {
+describe('a gateway that gets SIGTERM while no owner answers', () => {
   let reply: RawReply[];
   let key: string;
 
@@ -202,19 +202,19 @@ describe('a gateway that is told to stop while no owner answers', () => {
     await cluster.restartOf(GATEWAY, pid);
   });
 
-  it('says so in the end, and ends in order, with 0', () => {
+  it('answers with an error in the end, and ends in order, with 0', () => {
     expect(told(reply)).toEqual([[503, 'close']]);
     expect(endings()).toHaveLength(2);
     expect(endings().at(-1)).toBe(`${GATEWAY} ended (exit code 0)`);
   });
 
-  it('leaves the outcome to be found out with the same key', async () => {
+  it('leaves the outcome to a repeat with the same key', async () => {
     const { status } = await originator.create(JSON.parse(body) as Record<string, unknown>, key);
     expect(status).toBe(200);
   });
 });
 
-describe('a whole cluster that is told to stop while somebody is connected who says nothing', () => {
+describe('a whole cluster that gets SIGTERM with a silent client', () => {
   it('ends in order', async () => {
     const silent = connect();
     await sleep(A_WHILE_MS);

@@ -9,7 +9,7 @@ import { auctionBody, CONTRACT, mustBe, only, type Trader } from '../trading-flo
 
 const SHARDS = [0, 1, 2];
 const GRACE_MS = 1_200;
-/** By which a quote may go later when a gateway dies; a busy machine has as much again. */
+/** How much later quotes are withdrawn if a gateway dies; a busy machine has as much again. */
 const LEASE_MS = 3_000;
 const MACHINE_MS = 3_000;
 const STANDING = SHARDS.map(() => ['ACTIVE', undefined]);
@@ -21,7 +21,7 @@ let cluster: OwnedCluster;
 let floor: StreamFloor;
 let originator: Trader;
 
-/** A maker with one quote at each owner, all of them submitted on one stream. */
+/** A maker with one quote at each owner, all submitted on one stream. */
 interface Quoting {
   readonly maker: Trader;
   readonly client: StreamClient;
@@ -56,7 +56,7 @@ async function submit(client: StreamClient, auctionId: string): Promise<QuoteJso
 }
 
 let makers = 0;
-/** A maker of its own for each case: what one case leaves behind means nothing to the others. */
+/** Another maker for each case, so that the cases are independent. */
 function nextMaker(): Promise<Trader> {
   makers += 1;
   return floor.trader(`load-maker-${makers}`);
@@ -85,7 +85,7 @@ function watched(graceMs: number | undefined): object & Record<string, unknown> 
   return graceMs === undefined ? {} : { cancel_on_disconnect: { grace_ms: graceMs } };
 }
 
-/** Status of every quote, and who withdrew it, as the auctions' views show them. */
+/** The status of every quote and who withdrew it, from the auctions' views. */
 async function standing({ maker, quotes }: Pick<Quoting, 'maker' | 'quotes'>): Promise<unknown[]> {
   const views = await Promise.all(quotes.map(({ auction_id: id }) => maker.view(id)));
   return views.map(({ my_quote: quote }) => [quote!.status, quote!.withdrawn_by]);
@@ -95,13 +95,13 @@ function untilGone(those: Pick<Quoting, 'maker' | 'quotes'>): Promise<void> {
   return eventually(async () => expect(await standing(those)).toEqual(GONE), 25_000);
 }
 
-/** When the service says that each was withdrawn, in milliseconds behind `since`. */
+/** When each quote was withdrawn according to the service, in milliseconds after `since`. */
 async function delays({ maker, quotes }: Quoting, since: number): Promise<number[]> {
   const entries = quotes.map(async ({ auction_id: id }) => only(await maker.timeline(id), 'QUOTE_WITHDRAWN'));
   return (await Promise.all(entries)).map(({ occurred_at: at }) => Date.parse(at) - since);
 }
 
-/** They go when the grace is over, not before, and not much later. */
+/** They are withdrawn after the grace, not before, and not much later. */
 async function goInTime(those: Quoting, since: number, graceMs = GRACE_MS): Promise<void> {
   await untilGone(those);
   for (const delay of await delays(those, since)) {
@@ -121,7 +121,7 @@ describe('the quotes of a stream that ends', () => {
       client.sayText('no JSON');
       await client.untilClosed();
     },
-    'because its session does': async ({ client, maker }) => {
+    'because its session ends': async ({ client, maker }) => {
       const token = await floor.token(maker.name);
       await floor.anybody.as(token).send('POST', '/auth/logout');
       expect((await client.untilClosed()).code).toBe(4401);
@@ -148,7 +148,7 @@ describe('the quotes of a stream that ends', () => {
     await untilGone(those);
   });
 
-  it('are withdrawn at once without a grace, and stand while there is a long one', async () => {
+  it('are withdrawn at once without a grace, and stay active during a long one', async () => {
     const [hasty, patient] = [await quoting({ graceMs: 0 }), await quoting({ graceMs: 30_000 })];
     const since = Date.now();
     for (const { client } of [hasty, patient]) client.kill();
@@ -156,11 +156,12 @@ describe('the quotes of a stream that ends', () => {
     expect(await standing(patient)).toEqual(STANDING);
   });
 
-  it('stand where nobody asked for anything else, and those submitted over HTTP always do', async () => {
+  it('stay active without cancel on disconnect, and those submitted over HTTP always do', async () => {
     const [unwatched, mixed] = [await quoting({ graceMs: undefined }), await quoting()];
     const { auction_id: id } = await opens(mixed.maker, 0);
     const posted = { maker: mixed.maker, quotes: [await mixed.maker.quotes(id, 500_000, 1)] };
-    // Revised on the stream, it still is not of the stream; revised over HTTP, one of the stream still is.
+    // A quote submitted over HTTP does not belong to the stream that revises it, and one of the stream still
+    // does when revised over HTTP.
     const { quote_id: quoteId } = posted.quotes[0]!;
     const change = { auction_id: id, quote_id: quoteId, expected_revision: 1, price_atoms: 400_000 };
     expect((await mixed.client.command('quote.revise', change)).type).toBe('ack');
@@ -171,7 +172,7 @@ describe('the quotes of a stream that ends', () => {
     expect(await standing(unwatched)).toEqual(STANDING);
   });
 
-  it('stand when they must not be withdrawn by anybody', async () => {
+  it('stay active if they are irrevocable', async () => {
     const those = await quoting();
     const firm = await Promise.all(
       ['FINAL', 'IMPROVE_ONLY'].map(async (policy, shard) => {
@@ -187,7 +188,7 @@ describe('the quotes of a stream that ends', () => {
     ]);
   });
 
-  it('are told of once on a stream that goes on too late', async () => {
+  it('are reported once on a stream that resumes too late', async () => {
     const those = await quoting();
     those.client.kill();
     await untilGone(those);
@@ -202,24 +203,24 @@ describe('the quotes of a stream that ends', () => {
 });
 
 describe('bye', () => {
-  it('leaves the quotes standing, also when an owner dies after it', async () => {
+  it('leaves the quotes active, also when an owner dies after it', async () => {
     const [polite, torn] = [await quoting(), await quoting({ graceMs: 2_000 })];
     await polite.client.bye();
     torn.client.kill();
     const pid = cluster.kill('owner-1');
     await cluster.restartOf('owner-1', pid);
-    // Whoever did not say it is taken at its word by the same owners, and later.
+    // A stream without bye is handled by the same owners, later.
     await untilGone(torn);
     expect(await standing(polite)).toEqual(STANDING);
   });
 });
 
-describe('a stream that goes on within its grace', () => {
+describe('a stream that resumes within its grace', () => {
   it.each([0, 1])(
-    'keeps its quotes, at gateway %i; the end of its former socket means nothing',
+    'keeps its quotes, at gateway %i; the end of its former socket has no effect',
     async (gateway) => {
       const [back, lost] = [await quoting(), await quoting()];
-      // One goes on while its former socket is still open.
+      // One resumes while its former socket is still open.
       const over = await quoting();
       const taken = await floor.goesOn(over.maker.name, over.client, { gateway }, watched(GRACE_MS));
       for (const { client } of [back, lost, over]) client.kill();
@@ -235,7 +236,7 @@ describe('a stream that goes on within its grace', () => {
     },
   );
 
-  it('is bound by its latest hello: none, another grace, or one that it did not have before', async () => {
+  it('follows its latest hello: no grace, another one, or one that it did not have before', async () => {
     const [freed, hastened, bound, control] = await Promise.all([
       quoting(),
       quoting({ graceMs: 30_000 }),
@@ -267,7 +268,7 @@ describe('a stream that goes on within its grace', () => {
 });
 
 describe('when processes die', () => {
-  it('a gateway: its quotes go when grace and lease are over, and those of streams that go on elsewhere stay', async () => {
+  it('a gateway: its quotes are withdrawn after grace and lease, and those of streams that resumed elsewhere stay', async () => {
     const [lost, back] = [await quoting({ gateway: 1 }), await quoting({ gateway: 1, graceMs: 4_000 })];
     const since = Date.now();
     const pid = cluster.kill('gateway-1');
@@ -275,7 +276,7 @@ describe('when processes die', () => {
     const again = await floor.goesOn(back.maker.name, back.client, { gateway: 0 }, watched(4_000));
     await goInTime(lost, since);
     await cluster.restartOf('gateway-1', pid);
-    // Past the time at which they would have gone.
+    // After the time at which they would have been withdrawn.
     const control = await quoting({ graceMs: 4_000 });
     control.client.kill();
     await untilGone(control);
@@ -294,7 +295,7 @@ describe('when processes die', () => {
     expect(await standing(back)).toEqual(STANDING);
   });
 
-  it('an owner during the grace: it withdraws them when it is back, and the others in time', async () => {
+  it('an owner during the grace: it withdraws them after its restart, and the others in time', async () => {
     const those = await quoting({ graceMs: 3_000 });
     const since = Date.now();
     those.client.kill();
@@ -304,7 +305,7 @@ describe('when processes die', () => {
     for (const delay of await delays(those, since)) expect(delay).toBeGreaterThanOrEqual(3_000 - 20);
   });
 
-  it('an owner while the stream is there: they stand, and go when the stream does', async () => {
+  it('an owner while the stream is open: they stay, and are withdrawn when the stream ends', async () => {
     const [those, control] = [await quoting({ graceMs: 0 }), await quoting({ graceMs: 6_000 })];
     const pid = cluster.kill('owner-2');
     control.client.kill();
@@ -316,7 +317,7 @@ describe('when processes die', () => {
     await untilGone(those);
   });
 
-  it('a gateway that stands still is taken for dead: its quotes go, and its client hears of it when it moves again', async () => {
+  it('a paused gateway counts as dead: its quotes are withdrawn, and its client learns it when the gateway goes on', async () => {
     const [those, elsewhere] = [await quoting({ gateway: 1 }), await quoting()];
     const since = Date.now();
     const pid = cluster.kill('gateway-1', 'SIGSTOP');
@@ -330,7 +331,7 @@ describe('when processes die', () => {
       client.memory.of('s1').events.filter(({ kind }) => kind === 'QUOTE_WITHDRAWN').length;
     await client.untilIt(() => withdrawn() === SHARDS.length, 'the withdrawals');
     expect(await standing(elsewhere)).toEqual(STANDING);
-    // It is watched over again.
+    // The owners watch the stream again.
     const [first] = those.quotes;
     const anew = await submit(client, first!.auction_id);
     client.kill();
@@ -343,12 +344,12 @@ describe('when processes die', () => {
     }, 20_000);
   });
 
-  it('an owner that stands still takes nobody for dead when it moves again', async () => {
+  it('a paused owner does not consider any gateway dead when it goes on', async () => {
     const [those, control] = [await quoting({ graceMs: 0 }), await quoting({ graceMs: 0 })];
     const pid = cluster.kill('owner-1', 'SIGSTOP');
     try {
       control.client.kill();
-      // The other owners have gone on, for longer than a lease.
+      // The other owners went on for longer than a lease.
       const others = { maker: control.maker, quotes: control.quotes.filter((_, shard) => shard !== 1) };
       await eventually(async () => expect(await standing(others)).toEqual(GONE.slice(1)), 20_000);
       await sleep(LEASE_MS);

@@ -12,13 +12,13 @@ import { auctionBody, CONTRACT, type Trader } from '../trading-floor.js';
 const AUCTIONS = 9;
 const MAKERS = 4;
 const VICTIMS = ['owner-0', 'owner-1', 'owner-2', 'owner-0'];
-/** So many answers must have come between two blows. */
+/** The number of answers between two kills. */
 const ANSWERS_BETWEEN = 150;
 const CUT_OFF = 503;
 
 jest.setTimeout(120_000);
 
-/** One command of a stream. Its price is its own in its auction, so that the timeline tells which commands were carried out. */
+/** One command of a stream. Its price is unique in its auction, so the timeline shows which commands were carried out. */
 interface Sent {
   readonly maker: Trader;
   readonly type: 'quote.submit' | 'quote.revise';
@@ -27,7 +27,7 @@ interface Sent {
     readonly price_atoms: number;
   };
   readonly key: string;
-  /** Undefined where the stream ended first. */
+  /** Undefined if the stream ended first. */
   readonly reply: Ack | Reject | undefined;
 }
 
@@ -64,7 +64,7 @@ async function send(client: StreamClient, command: Omit<Sent, 'reply'>): Promise
   return reply;
 }
 
-/** One maker in one auction: a quote, and better and worse prices for it as fast as they are answered. */
+/** One maker in one auction: a quote, revised up and down as fast as answers come. */
 async function haggle(client: StreamClient, maker: Trader, { auction_id: id }: AuctionJson): Promise<void> {
   let quote: QuoteJson | undefined;
   for (let price = 1_000; isGoing; price += 1_000) {
@@ -84,7 +84,7 @@ async function haggle(client: StreamClient, maker: Trader, { auction_id: id }: A
   }
 }
 
-/** What the owner holds after a command of unknown fate. */
+/** What the owner has after a command without an answer. */
 function standing(maker: Trader, auctionId: string): Promise<QuoteJson | undefined> {
   return eventually(
     async () => (await maker.myQuotes(auctionId)).find(({ status }) => status === 'ACTIVE'),
@@ -99,7 +99,7 @@ async function quotesTold(maker: Trader, auctionId: string): Promise<QuoteJson[]
     .map(({ data }) => data.quote as QuoteJson);
 }
 
-describe('under kill -9 of every owner', () => {
+describe('after kill -9 of every owner', () => {
   beforeAll(async () => {
     const clients = await Promise.all(makers.map((maker) => floor.listen(maker.name)));
     const haggling = makers.flatMap((maker, index) =>
@@ -127,7 +127,7 @@ describe('under kill -9 of every owner', () => {
     expect(statuses.filter((status) => status === undefined || status === CUT_OFF).length).toBeGreaterThan(0);
   });
 
-  it('every command that was acknowledged is in the timeline once, as it was answered, and none that was rejected', async () => {
+  it('every acknowledged command is in the timeline once, as it was answered, and no rejected one is', async () => {
     for (const maker of makers) {
       for (const { auction_id: id } of auctions) {
         const told = await quotesTold(maker, id);
@@ -138,7 +138,7 @@ describe('under kill -9 of every owner', () => {
         const isAcked = (quote: QuoteJson): boolean =>
           acked.some((result) => result.price_atoms === quote.price_atoms);
         expect(told.filter(isAcked)).toEqual(acked);
-        // What else is there is of unknown fate: nobody was told yes or no.
+        // All other commands had no answer.
         const unknown = own.filter(({ reply }) => reply === undefined || reply.status === CUT_OFF);
         const unknownPrices = unknown.map(({ fields }) => fields.price_atoms);
         expect(unknownPrices).toEqual(
@@ -150,7 +150,7 @@ describe('under kill -9 of every owner', () => {
     }
   });
 
-  it('a command of unknown fate, repeated over HTTP with its key, is carried out once or refused', async () => {
+  it('a command without an answer, repeated over HTTP with its key, is carried out once or refused', async () => {
     const unknown = sent.filter(({ reply }) => reply === undefined || reply.status === CUT_OFF);
     for (const { maker, type, fields, key } of unknown) {
       const { auction_id: id, quote_id: quoteId, ...body } = fields;
@@ -166,7 +166,7 @@ describe('under kill -9 of every owner', () => {
 });
 
 describe('while the journal cannot be written', () => {
-  it('no command is acknowledged, and what was lost with its owner was never told to anybody', async () => {
+  it('no command is acknowledged, and what its owner lost was never shown to any client', async () => {
     const [maker] = makers as [Trader];
     const body = auctionBody(floor.contract('venue_c', 1), [maker], { duration_ms: 600_000 });
     const fresh = await Promise.all(Array.from({ length: 9 }, () => originator.opens(body)));
@@ -180,7 +180,7 @@ describe('while the journal cannot be written', () => {
         const terms = { auction_id: id, price_atoms: 500_000, quantity_atoms: CONTRACT };
         const reply = client.command('quote.submit', terms);
         replies.push(reply);
-        // Whoever waits too long is told that nobody knows, which is true.
+        // A client that waits too long is told that the outcome is unknown, which is true.
         void reply.then(({ type }) => (acked += type === 'ack' ? 1 : 0));
       }
       // The gateway has passed them on, and their owners answer everything else.
@@ -195,7 +195,7 @@ describe('while the journal cannot be written', () => {
     const statuses = (await Promise.all(replies)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([CUT_OFF]));
     for (const { auction_id: id } of fresh) {
-      // The gateway has still to find the owner again.
+      // The gateway must find the owner again first.
       const told = (await eventually(() => maker.timeline(id))).map(({ kind }) => kind);
       const heard = client.memory.of('s1').events.filter((event) => event.auction_id === id);
       expect(heard.length).toBeLessThanOrEqual(told.filter((kind) => kind === 'QUOTE_ACCEPTED').length);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => floor.end());
 
-it('a gateway that is told to stop says goaway, closes 4503, and takes no new streams', async () => {
+it('a gateway that is stopping sends goaway, closes with 4503, and accepts no new streams', async () => {
   const [first, idle] = [
     await floor.listen('load-maker-2', {}, { gateway: 1 }),
     await floor.listen('load-maker-2'),
@@ -23,7 +23,7 @@ it('a gateway that is told to stop says goaway, closes 4503, and takes no new st
     status: 503,
     text: '{"error":"draining"}',
   });
-  // A moment to finish what is under way.
+  // A moment to finish running commands.
   expect(await first.ask('ping')).toMatchObject({ type: 'pong' });
   expect((await first.untilClosed()).code).toBe(4503);
   expect(idle.closed).toBeUndefined();

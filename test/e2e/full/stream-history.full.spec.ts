@@ -25,13 +25,13 @@ beforeAll(async () => {
 
 afterAll(() => floor.end());
 
-/** At this owner, for what is kept is kept for each of them. */
+/** At this owner, because changes are kept for each shard. */
 async function opens(makers: readonly Trader[], shard = 0, fields: object = {}): Promise<AuctionJson> {
   const body = auctionBody(floor.contract('venue_c', 0), makers, { duration_ms: 600_000, ...fields });
   return mustBe(201, await originator.create(body, keyFor(originator, shard)));
 }
 
-/** So much that no gateway remembers what was before it in the shard of this auction. */
+/** Causes enough changes that no gateway keeps earlier ones of this auction's shard. */
 async function muchHappensIn({ auction_id: id }: AuctionJson, by: Trader): Promise<QuoteJson> {
   let quote = await by.quotes(id, 900_000, 1);
   for (let round = 0; round < MORE_THAN_IS_KEPT; round += 1)
@@ -39,7 +39,7 @@ async function muchHappensIn({ auction_id: id }: AuctionJson, by: Trader): Promi
   return quote;
 }
 
-/** Everywhere, and of no concern to anybody else. */
+/** In all shards, in auctions of uninvolved accounts. */
 async function muchHappens(): Promise<void> {
   await Promise.all(
     SHARDS.map(async (shard) => {
@@ -50,7 +50,7 @@ async function muchHappens(): Promise<void> {
   );
 }
 
-/** All that comes until heartbeats alone have come for a while. */
+/** All frames until only heartbeats come for a while. */
 async function framesOf(client: StreamClient): Promise<string[]> {
   const beats = (): number => client.frames.filter(({ type }) => type === 'heartbeat').length;
   await client.untilIt(() => beats() >= 3, 'three heartbeats');
@@ -63,8 +63,8 @@ async function framesOf(client: StreamClient): Promise<string[]> {
     );
 }
 
-describe('a stream whose gateways have forgotten where it was', () => {
-  it('is told everything that has happened to its own auctions, to the end of each', async () => {
+describe('a stream whose position the gateways no longer keep', () => {
+  it('receives everything that has happened to its own auctions, to the end of each', async () => {
     const [kept, ended] = [await opens([maker]), await opens([maker])];
     const client = await floor.listen(maker.name);
     const subscriptions = [
@@ -100,7 +100,7 @@ describe('a stream whose gateways have forgotten where it was', () => {
     await originator.cancel(kept.auction_id);
   });
 
-  it('is told that it has won, and how that was carried out, once', async () => {
+  it('receives its award and its execution once', async () => {
     const auction = await opens([maker, rival], 1, { duration_ms: 4_000 });
     const client = await floor.listen(maker.name);
     const all = await client.subscribe();
@@ -120,7 +120,7 @@ describe('a stream whose gateways have forgotten where it was', () => {
       expect([kind, kinds.filter((each) => each === kind).length]).toEqual([kind, 1]);
   });
 
-  it('is told so when what it says it has seen is not to be found anywhere', async () => {
+  it('gets HISTORY_GONE if its claimed position does not exist', async () => {
     const { auction_id: id } = await opens([maker]);
     const client = await floor.listen(maker.name);
     const one = await client.subscribeTo(id);
@@ -134,8 +134,8 @@ describe('a stream whose gateways have forgotten where it was', () => {
   });
 });
 
-describe('what others do', () => {
-  /** What a stream is told when it goes on, after nothing has happened and after something has. */
+describe('the activity of other accounts', () => {
+  /** What a resuming stream receives, after no activity and after some. */
   async function resumedTwice(trader: Trader, meanwhile: () => Promise<unknown>): Promise<string[][]> {
     const told: string[][] = [];
     for (const act of [() => Promise.resolve(), meanwhile]) {
@@ -150,13 +150,13 @@ describe('what others do', () => {
     return told;
   }
 
-  it('cannot be told from the stream of an outsider, however much it is', async () => {
+  it('does not show in the stream of an outsider, however much it is', async () => {
     const [quiet, busy] = await resumedTwice(outsider, muchHappens);
     expect(busy).toEqual(quiet);
     expect(quiet).toHaveLength(1);
   });
 
-  it('cannot be told by a rival in the same auction either', async () => {
+  it('does not show in the stream of a rival in the same auction either', async () => {
     const auction = await opens([maker, rival]);
     await maker.quotes(auction.auction_id, 500_000, 1);
     const [quiet, busy] = await resumedTwice(maker, () => muchHappensIn(auction, rival));

@@ -7,7 +7,7 @@ import { StreamFloor } from '../stream-floor.js';
 const BAD_MESSAGE = 4400;
 const HELLO_WITHIN_MS = 10_000;
 const TRIES = 60;
-/** Within which a refused connection is still open. */
+/** How long a refused connection stays open. */
 const LINGERS_MS = 20;
 
 let cluster: OwnedCluster;
@@ -36,7 +36,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** Sends a request and resets the connection: at once, behind the answer, or in between. */
+/** Sends a request and resets the connection: at once, after the answer, or in between. */
 function gone(request: readonly string[], attempt: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(floor.gatewayUrl()).port) });
@@ -51,7 +51,7 @@ function gone(request: readonly string[], attempt: number): Promise<void> {
 }
 
 describe('a handshake that is refused', () => {
-  it('ends nothing, however its client goes', async () => {
+  it('ends no process, however its client disconnects', async () => {
     const { pid } = cluster.process('gateway-0');
     for (let attempt = 0; attempt < TRIES; attempt += 1) await gone(handshake, attempt);
     const answer = await rawExchange(floor.gatewayUrl(), `${handshake.join('\r\n')}\r\n\r\n`);
@@ -59,7 +59,7 @@ describe('a handshake that is refused', () => {
     expect(() => process.kill(pid, 0)).not.toThrow();
   });
 
-  it('ends nothing either where a tunnel was asked for, by whomever', async () => {
+  it('ends no process if a tunnel was requested, by any client', async () => {
     const { pid } = cluster.process('gateway-0');
     const tunnel = ['CONNECT a:1 HTTP/1.1', 'host: x'];
     for (let attempt = 0; attempt < TRIES; attempt += 1) await gone(tunnel, attempt);
@@ -84,7 +84,7 @@ describe('a handshake that is refused', () => {
   );
 });
 
-it('a hello has to come within ten seconds', async () => {
+it('a hello must come within ten seconds', async () => {
   const silent = await floor.open({ token: await floor.token('load-maker-2') });
   const since = performance.now();
   expect((await silent.untilClosed(20_000)).code).toBe(BAD_MESSAGE);

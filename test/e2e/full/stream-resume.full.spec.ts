@@ -15,12 +15,12 @@ import { auctionBody, mustBe, type Trader, UUID } from '../trading-floor.js';
 import { TradingLoad } from '../trading-load.js';
 
 const SETTINGS = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:6,originators:4' };
-/** So many events must have come between two blows. */
+/** The number of events between two kills. */
 const EVENTS_BETWEEN = 40;
 
 jest.setTimeout(120_000);
 
-/** Its people go in at the other gateway. */
+/** Its traders connect to the other gateway. */
 class OtherDoor extends RunningCluster {
   override get gatewayUrl(): string {
     return this.process('gateway-1').url ?? '';
@@ -55,7 +55,7 @@ function opens(by = originator, makers: readonly Trader[] = [maker]): Promise<Au
   return by.opens(auctionBody(floor.contract('venue_c', 0), makers, { duration_ms: 600_000 }));
 }
 
-/** Every timeline that the trader has, whether or not its stream has spoken of it. */
+/** Every timeline of the trader, whether or not its stream mentioned it. */
 async function everything(trader: Trader): Promise<Timelines> {
   const ids: string[] = [];
   for (let cursor = ''; ;) {
@@ -113,7 +113,7 @@ describe('under load', () => {
 
   let isQuoting = true;
 
-  /** Revisions of one quote each, so that the subscriptions to this one auction have something to say. */
+  /** Revises one quote each, so that the subscriptions to this one auction have events. */
   async function quoteSteadily(makers: readonly Trader[]): Promise<void> {
     while (isQuoting) {
       await Promise.all(
@@ -125,7 +125,7 @@ describe('under load', () => {
             if (quote === undefined) await by.quotes(steady.auction_id, 500_000, 1);
             else await by.revise(quote, { price_atoms: 400_000 + quote.revision * 1_000 });
           } catch {
-            // Whoever is away at this moment is asked again.
+            // A process that is down now is asked again.
           }
         }),
       );
@@ -141,11 +141,11 @@ describe('under load', () => {
     }, 40_000);
   }
 
-  it('everybody had to go to another gateway and back', () => {
+  it('all followers moved to another gateway and back', () => {
     for (const { ends } of followers) expect(ends.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('nobody has lost anything, heard anything twice, or begun anew', async () => {
+  it('no follower lost an event, received one twice, or started from a new snapshot', async () => {
     for (const follower of followers) {
       const timelines = await everything(follower.trader);
       expect(timelines.size).toBeGreaterThan(10);
@@ -157,7 +157,7 @@ describe('under load', () => {
       for (const { resyncs, snapshots } of follower.allTold)
         expect([resyncs, snapshots.length]).toEqual([[], 1]);
       expect(first!.events.length).toBeGreaterThan(4 * EVENTS_BETWEEN);
-      // The same told twice is the same, and one auction told by itself is a part of it.
+      // Two subscriptions to all have the same events, and one to a single auction has a part of them.
       const content = (id?: string): string[] =>
         first!.events
           .filter((event) => id === undefined || event.auction_id === id)
@@ -171,7 +171,7 @@ describe('under load', () => {
   });
 });
 
-/** Its gateway may have heard of the auction only after the subscription had begun, and then tells of its opening too. */
+/** Its gateway may learn of the auction only after the subscription began, and then sends its opening too. */
 function hasQuote(client: StreamClient, subscription: string): boolean {
   return client.memory.of(subscription).events.some(({ kind }) => kind === 'QUOTE_ACCEPTED');
 }
@@ -185,7 +185,7 @@ describe('a stream that has ended', () => {
     expect(client.memory.of(id).resyncs).toEqual([]);
   }
 
-  it('goes on at its gateway when that has been started again after a kill -9', async () => {
+  it('resumes at its gateway after that was killed and restarted', async () => {
     const { auction_id: id } = await opens();
     const client = await floor.listen('load-maker-1', {}, { gateway: 0 });
     const [all, one] = [await client.subscribe(), await client.subscribeTo(id)];
@@ -202,7 +202,7 @@ describe('a stream that has ended', () => {
     await originator.cancel(id);
   });
 
-  it('goes on when everything has been stopped and started again', async () => {
+  it('resumes after everything was stopped and started again', async () => {
     const { auction_id: id } = await opens();
     const client = await floor.listen('load-maker-1');
     const all = await client.subscribe();
@@ -224,7 +224,7 @@ describe('a stream that has ended', () => {
     await heard(again, all, id);
   });
 
-  it('goes on with the same connection id, and has subscriptions under names of their own after that', async () => {
+  it('resumes with the same connection id, and later subscriptions get new ids', async () => {
     const { auction_id: id } = await opens();
     const client = await floor.listen('load-maker-1');
     const first = await client.subscribeTo(id);
@@ -261,7 +261,7 @@ describe('a stream that has ended', () => {
     ]);
   });
 
-  it('is told again what is behind the token when it does not say what it has seen', async () => {
+  it('receives events after the token again if it does not state its position', async () => {
     const { auction_id: id } = await opens();
     const client = await floor.listen('load-maker-1');
     const one = await client.subscribeTo(id);
@@ -286,7 +286,7 @@ describe('a stream that has ended', () => {
     await originator.cancel(id);
   });
 
-  it('goes on over and over, each time from where it was', async () => {
+  it('resumes repeatedly, each time from its latest position', async () => {
     const { auction_id: id } = await opens();
     let client = await floor.listen('load-maker-1');
     const one = await client.subscribeTo(id);
@@ -302,7 +302,7 @@ describe('a stream that has ended', () => {
   });
 });
 
-describe('a token that is not good', () => {
+describe('an invalid token', () => {
   async function refused(token: string, error = 'INVALID'): Promise<void> {
     const client = await floor.open({ token: await floor.token('load-maker-1'), gateway: 1 });
     const welcome = await client.hello({ resume_token: token, seen: { s1: 7 } });
@@ -312,7 +312,7 @@ describe('a token that is not good', () => {
     await client.subscribe();
   }
 
-  it("is somebody else's, is garbled, is no token at all: resumed false, INVALID, and the stream begins anew", async () => {
+  it("of another account, garbled, or not a token: resumed false, INVALID, and the stream starts with a snapshot", async () => {
     const { auction_id: id } = await opens(originator, [maker, await floor.trader('load-maker-6')]);
     const foreign = await floor.listen('load-maker-6');
     await foreign.subscribeTo(id);
@@ -329,7 +329,7 @@ describe('a token that is not good', () => {
     await originator.cancel(id);
   });
 
-  it('has a length that says nothing of positions, events or time', async () => {
+  it('has a length that does not depend on positions, events or time', async () => {
     const { auction_id: id } = await opens();
     const client = await floor.listen('load-maker-1');
     const one = await client.subscribeTo(id);
@@ -340,7 +340,7 @@ describe('a token that is not good', () => {
     await client.untilIt(() => client.memory.of(one).events.length === 121, 'the events');
     for (const frame of client.frames) if ('resume_token' in frame) lengths.add(frame.resume_token.length);
     expect(lengths.size).toBe(1);
-    // At least every hundred events, or second.
+    // At least every hundred events, or every second.
     const gaps = client.memory
       .of(one)
       .events.map(({ resume_token: given }) => (given === undefined ? '.' : 'T'))

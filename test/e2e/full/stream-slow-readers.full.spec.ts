@@ -12,20 +12,20 @@ import { auctionBody, mustBe, type Trader } from '../trading-floor.js';
 
 const SLOW_READER = 4431;
 const BAD_MESSAGE = 4400;
-/** Each event is told so many times on one stream, which fills its buffer so much sooner. */
+/** Each event is sent this many times on one stream, which fills its buffer sooner. */
 const SUBSCRIPTIONS = 60;
 const SLOW_STREAMS = 4;
 const AUCTIONS = 6;
-/** By then what the network holds for a reader is full, and what the gateway holds too. */
+/** After this many ticks the buffers of the network and of the gateway are full. */
 const MOST_TICKS = 400;
-/** A buffer of 4,096 messages overflows for certain. */
+/** Certainly overflows a buffer of 4,096 messages. */
 const TICKS_OF_AN_OVERFLOW = Math.ceil((3 * 4_096) / (SUBSCRIPTIONS * AUCTIONS));
 const LOOK_EVERY = 5;
 const BUFFER_MB = 8;
 const STREAMS_OF_ONE_ACCOUNT = 330;
-/** What a gateway may grow by beside what the buffers of its slow readers hold, for its heap breathes. */
+/** How much a gateway may grow besides the buffers of its slow readers; its heap varies by itself. */
 const BREATH_MB = 120;
-/** Nobody else may have to wait longer than this for an answer, or for news. */
+/** The longest time for an answer or an event at other clients. */
 const IN_TIME_MS = 5_000;
 const BETWEEN_CALLS_MS = 20;
 
@@ -60,14 +60,14 @@ function residentMb(): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
 }
 
-/** The sum over all rows of this metric that have this label. */
+/** The sum over all rows of this metric with this label. */
 async function metric(name: string, label = ''): Promise<number> {
   const text = await (await fetch(cluster.process('gateway-0').metrics_url)).text();
   const rows = text.split('\n').filter((row) => row.startsWith(`${name}{`) && row.includes(label));
   return rows.reduce((sum, row) => sum + Number(row.slice(row.lastIndexOf(' '))), 0);
 }
 
-/** One quote in each of these auctions, whose prices change all at once. */
+/** One quote in each of these auctions; all prices change together. */
 class Ticker {
   private quotes: readonly QuoteJson[] = [];
   private price = 1_000;
@@ -96,7 +96,7 @@ class Ticker {
     for (let round = 0; round < rounds; round += 1) await this.tick();
   }
 
-  /** Until it holds, which it must before so many of them. */
+  /** Ticks until the condition holds; fails after this many ticks. */
   async ticksUntil(holds: () => Promise<boolean>, atMost: number): Promise<void> {
     for (let count = 0; count < atMost; count += LOOK_EVERY) {
       if (await holds()) return;
@@ -106,14 +106,14 @@ class Ticker {
   }
 }
 
-/** A stream that is told everything many times over. */
+/** A stream with many subscriptions to everything. */
 async function slow(): Promise<StreamClient> {
   const client = await floor.listen(maker.name);
   for (let count = 0; count < SUBSCRIPTIONS; count += 1) await eventually(() => client.subscribe());
   return client;
 }
 
-/** How often a subscription had to begin anew because its reader was slow. */
+/** How many subscriptions were resynced because of a slow reader. */
 function resyncs(): Promise<number> {
   return metric('sotto_stream_resyncs_total', 'reason="SLOW_READER"');
 }
@@ -122,7 +122,7 @@ function toldOf(client: StreamClient): [string, SubscriptionHistory][] {
   return Object.keys(client.memory.seen).map((id) => [id, client.memory.of(id)]);
 }
 
-/** Answers over HTTP while something else goes on, none of them late; resolves with what that gave. */
+/** Makes HTTP calls during the action, and none may be late. Resolves with the action's result. */
 async function answeredMeanwhile<T>(act: () => Promise<T>): Promise<T> {
   let going = true;
   const isGoing = (): boolean => going;
@@ -155,7 +155,7 @@ describe('a reader that stops', () => {
     await Promise.all(ticker.ids.map((id) => originator.cancel(id)));
   });
 
-  it('is shown the present when it goes on, and has lost nothing', async () => {
+  it('gets the present state when it goes on, and has lost nothing', async () => {
     const client = await slow();
     const attentive = await floor.listen(maker.name);
     const hears = await attentive.subscribe();
@@ -172,14 +172,14 @@ describe('a reader that stops', () => {
     }
     expect(client.memory.faults).toEqual([]);
     expect(client.closed).toBeUndefined();
-    // Who listens is told every single thing.
+    // A reader that keeps up receives every event.
     await untilTold(attentive, hears, timelines);
     expect(faultsIn(attentive.memory.of(hears), timelines)).toEqual([]);
     expect(attentive.memory.of(hears).resyncs).toEqual([]);
     client.kill();
   });
 
-  it('is closed 4431 when it is too slow a second time, and goes on later without a loss', async () => {
+  it('is closed with 4431 when it is too slow a second time, and resumes later without a loss', async () => {
     const client = await slow();
     const before = await resyncs();
     client.stopReading();
@@ -197,7 +197,7 @@ describe('a reader that stops', () => {
     again.kill();
   });
 
-  it('is closed 4431 at once when auctions end that it has not heard of, and hears of each end when it goes on', async () => {
+  it('is closed with 4431 at once if auctions end that it has not received, and receives each end when it resumes', async () => {
     const client = await slow();
     const cutOff = (): Promise<number> => metric('sotto_stream_closes_total', `code="${SLOW_READER}"`);
     const [cutOffBefore, resyncsBefore] = [await cutOff(), await resyncs()];
@@ -210,7 +210,7 @@ describe('a reader that stops', () => {
       ended.push(id);
       return (await cutOff()) > cutOffBefore;
     }, MOST_TICKS);
-    // It is counted when it is decided, not when the client has come to read of it.
+    // Counted when it is decided, even before the client reads it.
     expect(client.closed).toBeUndefined();
     expect(await resyncs()).toBe(resyncsBefore);
     client.goOnReading();
@@ -227,7 +227,7 @@ describe('a reader that stops', () => {
     again.kill();
   });
 
-  it('costs the others nothing and the gateway little, however long it does not read', async () => {
+  it('costs other clients nothing and the gateway little, however long it does not read', async () => {
     const streams = await Promise.all(Array.from({ length: SLOW_STREAMS }, () => slow()));
     const [attentive, neighbour] = [await floor.listen(bystander.name), await floor.listen(maker.name)];
     const [all, hears] = [await attentive.subscribe(), await neighbour.subscribe()];
@@ -281,12 +281,12 @@ describe('a reader that stops', () => {
 });
 
 describe('a flood', () => {
-  it('of ten thousand pings is answered, each of them, and HTTP in between', async () => {
+  it('of ten thousand pings is answered completely, and HTTP in between', async () => {
     const client = await floor.listen(maker.name);
     await answeredMeanwhile(async () => {
       for (let count = 0; count < 10_000; count += 1) {
         client.say({ type: 'ping', cmd_id: String(count) });
-        // What is late must be the gateway's doing.
+        // Any delay must be the gateway's, not the test's.
         if (count % 500 === 0) await sleep(0);
       }
       const pongs = (): number => client.frames.filter(({ type }) => type === 'pong').length;
@@ -318,7 +318,7 @@ describe('a flood', () => {
     await originator.cancel(id);
   });
 
-  it('of commands is answered, each of them, and nobody else waits', async () => {
+  it('of commands is answered completely, and other clients do not wait', async () => {
     const { auction_id: id } = await opens();
     const client = await floor.listen(maker.name);
     await answeredMeanwhile(async () => {
@@ -346,7 +346,7 @@ describe('a flood', () => {
     });
   });
 
-  it('of pings that nobody reads the answers of is not kept in memory', async () => {
+  it('of pings whose answers are not read does not stay in memory', async () => {
     const client = await floor.listen('load-maker-4');
     const before = residentMb();
     client.stopReading();

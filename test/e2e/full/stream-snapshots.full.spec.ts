@@ -28,7 +28,7 @@ afterAll(() => floor.end());
 async function opens(by: Trader, makers: readonly Trader[], differing: object = {}): Promise<AuctionJson> {
   const body = auctionBody(floor.contract('venue_c', 0), makers, { duration_ms: 600_000, ...differing });
   let answer = await by.create({ ...body, quantity_atoms: 1_000_000 });
-  // A fast machine comes up against the bucket for creates.
+  // A fast machine meets the limit on creates.
   for (; answer.status === 429; answer = await by.create({ ...body, quantity_atoms: 1_000_000 }))
     await sleep(50);
   const view = mustBe(201, answer);
@@ -36,7 +36,7 @@ async function opens(by: Trader, makers: readonly Trader[], differing: object = 
   return view;
 }
 
-/** All that the list says is live, newest first. */
+/** All live auctions of the list, newest first. */
 async function listed(trader: Trader): Promise<AuctionJson[]> {
   const views: AuctionJson[] = [];
   for (let cursor = ''; ;) {
@@ -49,7 +49,7 @@ async function listed(trader: Trader): Promise<AuctionJson[]> {
   }
 }
 
-describe('more than one snapshot holds', () => {
+describe('more auctions than one snapshot message holds', () => {
   const FEW = 3;
   let live: AuctionJson[];
 
@@ -60,7 +60,7 @@ describe('more than one snapshot holds', () => {
     live = await listed(busy);
   });
 
-  it('comes in parts of at most 200, newest first, and equals the list', async () => {
+  it('come in parts of at most 200, newest first, and equal the list', async () => {
     expect(live.length).toBeGreaterThanOrEqual(MANY);
     const client = await floor.listen(busy.name, {}, { gateway: 1 });
     const id = await client.subscribe();
@@ -75,7 +75,7 @@ describe('more than one snapshot holds', () => {
     expect(client.memory.of(id).snapshots[0]!.auctions).toEqual(live);
   });
 
-  it('begins anew on a stream that goes on from the middle of it', async () => {
+  it('start with a new snapshot on a stream that is cut off in the middle and resumes', async () => {
     const client = await floor.listen(busy.name);
     const id = await client.subscribe();
     const { resume_token: first } = await client.untilType('snapshot');
@@ -91,13 +91,13 @@ describe('more than one snapshot holds', () => {
     expect(snapshots).toEqual([{ behind: 0, auctions: live }]);
   });
 
-  it('is continued without a hole while auctions are opened and quoted in at full speed', async () => {
+  it('continue without a gap while auctions are opened and quoted at full speed', async () => {
     const before = new Set(opened.map(({ auction_id: id }) => id));
     let isGoing = true;
     const creating = Array.from({ length: 6 }, async () => {
       while (isGoing) {
         const { auction_id: id } = await opens(originator, [busy]);
-        // It may be refused for its pace; what counts is that there are many.
+        // May be refused by the rate limit; the number of calls matters.
         await busy.submit(id, { price_atoms: 500_000, quantity_atoms: 1_000_000 });
       }
     });
@@ -108,7 +108,7 @@ describe('more than one snapshot holds', () => {
         clients.push({ client, id: await client.subscribe() });
       }
     }
-    // All of them have heard of something that came behind their snapshots.
+    // All of them received an event after their snapshots.
     for (const { client, id } of clients)
       await client.untilIt(() => client.memory.of(id).events.length >= 20, '20 events');
     isGoing = false;

@@ -12,7 +12,7 @@ import { auctionBody, CONTRACT, INSTANT, mustBe, type Trader } from '../trading-
 
 const MAKERS = 4;
 const VICTIMS = ['gateway-0', 'owner-0', 'gateway-1', 'owner-1', 'owner-2', 'settler', 'gateway-0'];
-/** So many more quotes must have been accepted between two blows. */
+/** The number of accepted quotes between two kills. */
 const QUOTES_BETWEEN = 12;
 const QUOTE_ENDS = ['QUOTE_WITHDRAWN', 'QUOTE_EXPIRED', 'QUOTE_AWARDED', 'QUOTE_NOT_AWARDED'];
 const AUCTION_ENDS = ['AUCTION_CANCELLED', 'AUCTION_VOIDED'];
@@ -55,7 +55,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** Whatever comes of it: somebody may be away at this moment. */
+/** Ignores errors: a process may be down at this moment. */
 async function attempt<T>(act: () => Promise<T>): Promise<T | undefined> {
   try {
     return await act();
@@ -78,7 +78,7 @@ function oneOf<T>(choices: readonly T[]): T {
   return choices[randomInt(choices.length)]!;
 }
 
-/** Short auctions one after the other, each of which ends in a way of its own. */
+/** Short auctions one after another, each with a different end. */
 async function originate(originator: Trader): Promise<void> {
   while (isGoing) {
     const makers = followers.map(({ trader }) => trader);
@@ -117,7 +117,7 @@ async function quote(
   if (next === 2) await trader.api.post('/v1/quotes/withdraw-all', {});
 }
 
-/** Quotes of short streams which end without a word. */
+/** Quotes on short streams that end without bye. */
 async function disconnect({ trader }: StreamFollower): Promise<void> {
   while (isGoing) {
     await attempt(async () => {
@@ -154,7 +154,7 @@ async function quotesOf(trader: Trader): Promise<QuoteJson[]> {
   }
 }
 
-/** The events that end this quote: its own, or the end of its auction while it stood. */
+/** The events that end this quote: its own, or the end of its auction while it was active. */
 function endsOf(
   events: readonly StreamEvent[],
   { quote_id: quoteId, auction_id: auctionId }: QuoteJson,
@@ -171,7 +171,7 @@ function endsOf(
 }
 
 describe('while gateways and owners die', () => {
-  it('everybody was cut off, and went on', () => {
+  it('all followers were cut off, and resumed', () => {
     for (const { ends, faults, memory } of followers) {
       expect(ends.length).toBeGreaterThanOrEqual(1);
       expect([faults, memory.faults]).toEqual([[], []]);

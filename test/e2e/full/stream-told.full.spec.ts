@@ -26,14 +26,14 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** What gateways may read of the journals. */
+/** Grants or revokes the gateways' right to read journals. */
 async function gatewaysMay(what: 'grant' | 'revoke'): Promise<void> {
   const { rows } = await database.query<{ name: string }>('select current_database() as name');
   const to = what === 'grant' ? 'to' : 'from';
   await database.query(`${what} select on journal.records ${to} ${roleName(rows[0]!.name, 'gateway')}`);
 }
 
-it('what owners have committed reaches the streams of every gateway without anybody reading it in the journals', async () => {
+it('events that owners have committed reach the streams of every gateway although no gateway can read the journals', async () => {
   const [originator, mia] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
   const body = auctionBody(floor.contract('venue_a'), [mia], { duration_ms: 600_000 });
   const { auction_id: id } = await originator.opens(body);

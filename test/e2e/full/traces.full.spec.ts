@@ -14,10 +14,10 @@ import { auctionBody, CONTRACT, mustBe, untilPast, type Trader } from '../tradin
 jest.setTimeout(60_000);
 
 const COLLECTOR_KEY = 'a-key-of-the-collector';
-/** What no figure of a trace comes to by itself. */
+/** No number in a trace equals this by chance. */
 const PRICE = 430_000;
 const TERMS = { price_atoms: PRICE, quantity_atoms: 3 * CONTRACT };
-/** In nanoseconds: a span begins by the wall clock, which may be corrected a little, and ends by what has passed since. */
+/** In nanoseconds: a span begins by the wall clock, which may be corrected a little, and ends by elapsed time. */
 const CLOCK_STEP = 2_000_000n;
 const REFERENCE = 'reference-of-the-maker';
 const A_TRACE_OF_THE_CALLER = '0af7651916cd43dd8448eb211c80319c';
@@ -28,13 +28,13 @@ let cluster: OwnedCluster;
 let floor: StreamFloor;
 let originator: Trader;
 let maker: Trader;
-/** At another shard than the maker's account, so that tokens are asked for there. */
+/** In another shard than the maker's home, so that the owner asks for tokens there. */
 let auction: AuctionJson;
 const private_: string[] = [];
 
 beforeAll(async () => {
   receiver = await TraceReceiver.open();
-  // It outlives the cluster: what was logged at the end is looked at.
+  // It outlives the cluster: its last log lines are checked.
   folder = mkdtempSync(path.join(tmpdir(), 'sotto-traces-'));
   chmodSync(folder, 0o711);
   cluster = await startCluster({
@@ -67,7 +67,7 @@ async function opens(shard: number, differing: object = {}): Promise<AuctionJson
   return view;
 }
 
-/** The spans of one trace as lines `name@process < name of the parent`, without the stages that depend on how busy it is. */
+/** The spans of one trace as lines `name@process < name of the parent`, without the stages that depend on load. */
 function shapeOf(spans: readonly ReceivedSpan[]): string[] {
   const names = new Map(spans.map((span) => [span.spanId, `${span.name} ${span.kind}`]));
   return spans
@@ -78,7 +78,7 @@ function shapeOf(spans: readonly ReceivedSpan[]): string[] {
     .sort();
 }
 
-/** The trace of the first span that is like this, once it has this shape: each process exports in its own time. */
+/** The trace of the first matching span, once it has this shape: each process exports at its own time. */
 async function traceOf(
   isRoot: (span: ReceivedSpan) => boolean,
   shape: readonly string[],
@@ -94,7 +94,10 @@ function only(spans: readonly ReceivedSpan[], name: string, kind: string): Recei
   return found[0]!;
 }
 
-/** The way of a quote behind whatever it came in by. Only another shard than the maker's home asks for a token, and the first time. */
+/**
+ * The spans of a quote after its entry. Only another shard than the maker's home asks for a token, and only the
+ * first time.
+ */
 function wayOf(root: string, shard: number): string[] {
   const owner = `owner-${shard}`;
   const home = `owner-${homeShard(maker.accountId)}`;
@@ -140,7 +143,7 @@ describe('a quote over HTTP', () => {
     expect(new Set(known.map(({ traceId }) => traceId)).size).toBe(1);
   });
 
-  it('says what was asked and how it was answered', () => {
+  it("has the request and the answer's status", () => {
     expect(only(spans, 'POST /v1/auctions/{auctionID}/quotes', 'server').attributes).toEqual({
       'http.request.method': 'POST',
       'http.route': '/v1/auctions/{auctionID}/quotes',
@@ -160,7 +163,7 @@ describe('a quote over HTTP', () => {
     expect(append['sotto.journal.first_sequence']).toBeGreaterThanOrEqual(1);
   });
 
-  it('has its stages in their order, within what they are parts of', () => {
+  it('has its stages in order, each within its parent', () => {
     const parent = only(spans, 'submit', 'server');
     const stages = ['tokens', 'queue', 'reserve', 'decide', 'journal wait', 'journal append'];
     const times = stages.map((name) => only(spans, name, 'internal'));
@@ -173,12 +176,12 @@ describe('a quote over HTTP', () => {
     expect(last).toBeLessThanOrEqual(parent.to + CLOCK_STEP);
   });
 
-  it('does not go on with a trace of the caller', () => {
+  it('does not continue a trace of the caller', () => {
     expect(receiver.ofTrace(A_TRACE_OF_THE_CALLER)).toEqual([]);
     expect(receiver.bodies.join('')).not.toContain(A_TRACE_OF_THE_CALLER);
   });
 
-  it('is named in the lines that the gateway logs of it', () => {
+  it("is named in the gateway's log lines about it", () => {
     const log = readFileSync(path.join(folder, 'logs/gateway-0.log'), 'utf8');
     const lines = log.split('\n').filter((line) => line.includes(`"request_id":"${requestId}"`));
     expect(lines.length).toBeGreaterThan(0);
@@ -188,7 +191,7 @@ describe('a quote over HTTP', () => {
 
 it('a quote over a stream is one trace as well', async () => {
   const client = await floor.listen('maker-1');
-  // At the maker's home: elsewhere it depends on when the last quote was whether a token is asked for.
+  // At the maker's home: elsewhere the time of the last quote decides whether a token is needed.
   const home = homeShard(maker.accountId);
   const answer = await client.command('quote.submit', {
     auction_id: (await opens(home)).auction_id,
@@ -204,7 +207,7 @@ it('a quote over a stream is one trace as well', async () => {
   });
 });
 
-it('a refusal names its code and is no error', async () => {
+it('a refusal has its code and is not an error', async () => {
   const headers = { 'x-request-id': 'a-refused-quote' };
   const path_ = `/v1/auctions/${auction.auction_id}/quotes`;
   const refused = await originator.api.send('POST', path_, {
@@ -252,13 +255,13 @@ it('the settlement of an award is a trace of its own, through the ledger and bac
   });
 });
 
-describe('what is exported', () => {
-  it('goes where it should, with the header that is set', () => {
+describe('the export', () => {
+  it('goes to the right place, with the configured header', () => {
     expect(new Set(receiver.paths)).toEqual(new Set(['POST /v1/traces']));
     for (const headers of receiver.headers) expect(headers['x-collector-key']).toBe(COLLECTOR_KEY);
   });
 
-  it('holds nothing that is private, in any byte', async () => {
+  it('contains nothing private, in any byte', async () => {
     const tokens = await Promise.all([floor.token('maker-1'), floor.newToken('originator-1')]);
     const users = cluster.file.demo.users.flatMap(({ email, account_id: id }) => [email, id]);
     const figures = [PRICE, TERMS.quantity_atoms, 10 * CONTRACT, CONTRACT].map(String);
@@ -272,7 +275,7 @@ describe('what is exported', () => {
       'venue_a',
       cluster.file.demo.password,
     ];
-    // Times, and ids that are drawn by lot, may hold any digits.
+    // Times and random ids may contain any digits.
     const drawn = /"(?:start|end)TimeUnixNano":"\d+"|"(?:traceId|spanId|parentSpanId)":"[0-9a-f]+"/g;
     const bytes = receiver.bodies.join('\n').replaceAll(drawn, '');
     expect(bytes).toContain('a-quote-over-http');
@@ -310,7 +313,7 @@ async function metricsOf(name: string): Promise<string> {
   return (await fetch(cluster.process(name).metrics_url)).text();
 }
 
-/** Milliseconds of the middle one of so many quotes, one after the other. */
+/** The median in milliseconds of this many quotes, one after another. */
 async function middleOf(count: number): Promise<number> {
   const { auction_id: id } = await opens(shardOfId(auction.auction_id));
   let quote = await maker.quotes(id, PRICE, 1);
@@ -335,14 +338,14 @@ describe('without a collector', () => {
     });
     await receiver.close();
     const away = await middleOf(60);
-    // A command that waits for the collector in any way waits for a second at least.
+    // A command that waits for the collector in any way takes at least a second.
     expect(Math.max(hanging, away)).toBeLessThan(2 * usual + 100);
     const log = readFileSync(path.join(folder, 'logs/gateway-0.log'), 'utf8');
     expect(log.split('\n').filter((line) => line.includes('traces cannot be exported'))).toHaveLength(1);
     const began = performance.now();
     expect(await cluster.stop()).toBe(0);
     expect(performance.now() - began).toBeLessThan(9_000);
-    // Each has left by itself: nobody had to be killed.
+    // Each has ended by itself: none had to be killed.
     for (const name of ['gateway-0', 'settler', 'owner-0', 'owner-1', 'owner-2']) {
       const lines = readFileSync(path.join(folder, `logs/${name}.log`), 'utf8')
         .trimEnd()
@@ -352,7 +355,7 @@ describe('without a collector', () => {
   });
 });
 
-describe('where no traces are wanted', () => {
+describe('without traces', () => {
   const NOTES_WHAT_IS_LOADED = `
     import { registerHooks } from 'node:module';
     registerHooks({ load(url, context, next) { console.error('loads ' + url); return next(url, context); } });
@@ -360,14 +363,14 @@ describe('where no traces are wanted', () => {
 
   it.each(['gateway', 'owner', 'settler'])('a %s loads nothing of OpenTelemetry', (app) => {
     const hook = `data:text/javascript,${encodeURIComponent(NOTES_WHAT_IS_LOADED)}`;
-    // It finds its settings wrong, which it says when all that it is made of has been loaded.
+    // It rejects its settings, which happens after all its modules were loaded.
     const { status, stderr } = spawnSync(process.execPath, ['--import', hook, `dist/apps/${app}/main.js`], {
       env: {},
       encoding: 'utf8',
     });
     expect(status).toBe(78);
     expect(stderr).toContain('/libs/platform/tracing/open-tracing.js');
-    // The interfaces alone come with prom-client, who looks for exemplars there.
+    // prom-client loads the interfaces alone, for exemplars.
     const loaded = /@opentelemetry\/(?!api\/)|\/otlp-/;
     expect(stderr.split('\n').filter((line) => loaded.test(line))).toEqual([]);
   });

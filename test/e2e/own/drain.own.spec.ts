@@ -19,7 +19,7 @@ afterAll(() => ops.close());
 
 describe('a drain', () => {
   it('refuses creates of its shard and nothing else, until it is undone', async () => {
-    // The shard at home to the originator, which its preflight asks.
+    // The originator's home shard, which its preflight asks.
     const shard = homeShard(originator.accountId);
     const elsewhere = (shard + 1) % 3;
     const [maker] = makers;
@@ -61,7 +61,7 @@ describe('a drain', () => {
     await makers[1].quotes(first.auction_id, 480_000, 1);
     expect(mustBe(200, await maker.withdraw(revised)).status).toBe('WITHDRAWN');
     expect(mustBe(200, await originator.cancel(other.auction_id)).status).toBe('CANCELLED');
-    // Said again it is the same; it is written down once.
+    // Repeated, it gets the same answer; it is recorded once.
     expect(mustBe(200, await ops.post<ShardRowJson>(`shards/${shard}/drain`, {})).state).toBe('DRAINING');
 
     const resumed = mustBe(200, await ops.post<ShardRowJson>(`shards/${shard}/resume`, {}));

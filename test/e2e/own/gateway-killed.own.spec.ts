@@ -7,7 +7,7 @@ import { namesOf, OrdersFloor, type DemoTrader, type VenueMarketJson } from '../
 const GATEWAY = 'execution-0';
 const VENUES = ['venue_b', 'venue_e'] as const;
 type Venue = (typeof VENUES)[number];
-/** A cell takes a gateway for dead after five seconds, and then the venue is asked. */
+/** A cell considers a gateway dead after five seconds, and then asks the venue. */
 const LEASE_AND_MORE_MS = 25_000;
 
 let cluster: OwnedCluster;
@@ -32,14 +32,14 @@ function bid(venue: Venue, index: 0 | 1 = 0, price = 0.4): Readonly<Record<strin
   return { ...namesOf(venue, market, index), side: 'buy', kind: 'limit', price, quantity: 20 };
 }
 
-/** A socket whose orders are cancelled with it. */
+/** A socket whose orders are cancelled when it ends. */
 async function watched(grace_ms: number): Promise<OrderStream> {
   const stream = await OrderStream.open(floor.url, { headers: trader.headers });
   await stream.hello({ cancel_on_disconnect: { grace_ms } });
   return stream;
 }
 
-/** Over the socket, until the venue has it. */
+/** Submits over the socket, and waits until the venue has the order. */
 async function submitted(stream: OrderStream, venue: Venue): Promise<string> {
   const reply = await eventually(async () => {
     const answer = await stream.ask('order.submit', { order: bid(venue) });
@@ -59,7 +59,7 @@ async function exchangeIdOf(id: string): Promise<string> {
   return String((await trader.order(id)).exchange_order_id);
 }
 
-/** What the practice venue itself says of an order. */
+/** The practice venue's own view of an order. */
 async function atVenue(venue: Venue, exchangeOrderId: string): Promise<unknown> {
   const { orders } = await floor.admin('GET', `/markets/${venue}/${markets.get(venue)?.market_id ?? ''}`);
   if (!Array.isArray(orders)) throw new Error('no orders');
@@ -76,7 +76,7 @@ async function isGoneFrom(venue: Venue, exchangeOrderId: string): Promise<void> 
 }
 
 describe('a gateway that is killed', () => {
-  it('leaves no order working that was to go with its socket, and no other order goes', async () => {
+  it('leaves no order working that was to end with its socket, and cancels no other order', async () => {
     const stream = await watched(1_000);
     const stays = await trader.place(bid('venue_b', 0, 0.39), 'open');
     const goes = [];
@@ -92,7 +92,7 @@ describe('a gateway that is killed', () => {
     expect(await trader.order(stays.order_id)).toMatchObject({ status: 'open' });
   }, 90_000);
 
-  it('loses nothing of a stream that goes on with the next one, and its orders stand', async () => {
+  it('loses nothing of a stream that resumes at the next one, and its orders stay', async () => {
     const stream = await watched(30_000);
     await stream.subscribe();
     const id = await submitted(stream, 'venue_b');
@@ -101,7 +101,7 @@ describe('a gateway that is killed', () => {
     );
     await cluster.restartOf(GATEWAY, cluster.kill(GATEWAY));
     await stream.untilClosed();
-    // While nobody listens, it is filled.
+    // While the stream is down, the order is filled.
     await other.place(bid('venue_b', 1, 0.6), 'filled');
     await trader.until(id, 'filled');
     const next = await OrderStream.open(floor.url, { headers: trader.headers });
@@ -120,7 +120,7 @@ describe('a gateway that is killed', () => {
   }, 90_000);
 });
 
-it('a gateway that stands still loses its sockets: the order is cancelled at the venue, and the client learns it', async () => {
+it('a paused gateway loses its sockets: the order is cancelled at the venue, and the client learns it', async () => {
   const stream = await watched(0);
   await stream.subscribe();
   const id = await submitted(stream, 'venue_b');
@@ -135,7 +135,7 @@ it('a gateway that stands still loses its sockets: the order is cancelled at the
   expect(await stream.untilClosed()).toBe(4503);
   const next = await OrderStream.open(floor.url, { headers: trader.headers });
   await next.resume(stream);
-  // As a change, or by a snapshot without it: after a standstill it has to be looked up first what a key may hear.
+  // As a change, or by a snapshot without the order: after a pause the key's rights must be looked up first.
   await eventually(() => {
     const told = [...stream.frames, ...next.frames].filter(({ order, orders }) => isOf(order, id) || orders);
     expect(told.at(-1)).toEqual(
@@ -146,14 +146,14 @@ it('a gateway that stands still loses its sockets: the order is cancelled at the
   await next.close();
 }, 90_000);
 
-it('a dead man who does not renew his timer has no order left at the venue that he named', async () => {
+it("a dead man's switch that is not renewed leaves no order at the venue that it names", async () => {
   const [atB, atE] = [await trader.place(bid('venue_b'), 'open'), await trader.place(bid('venue_e'), 'open')];
   const arm = (timeout_ms: number): ReturnType<DemoTrader['send']> =>
     trader.send('POST', '/orders/cancel-after', { timeout_ms, exchange_id: 'venue_b' });
   expect((await arm(600_000)).body).toEqual({ armed_until: expect.any(String) });
   expect((await arm(0)).body).toEqual({});
   const { body } = await arm(5_000);
-  // Whoever keeps the time is gone for a while, and another goes on with it.
+  // The timer's process is killed, and its successor goes on with it.
   const cell = `cell-${cellOf(atB.order_id)}`;
   await cluster.restartOf(cell, cluster.kill(cell));
   await isGoneFrom('venue_b', String(atB.exchange_order_id));
@@ -184,7 +184,7 @@ it('a user has ten sockets, and gets those of a killed gateway back', async () =
   }, 10_000);
 }, 60_000);
 
-/** The first digit of the id of an order names its cell. */
+/** The first digit of an order's id names its cell. */
 function cellOf(id: string): number {
   return Number.parseInt(id.slice(0, 1), 16);
 }

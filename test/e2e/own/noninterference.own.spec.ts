@@ -31,7 +31,7 @@ async function perform(road: Road): Promise<void> {
 
 beforeAll(async () => {
   floor = new StreamFloor(await startCluster({ env: SETTINGS }));
-  // No award is carried out for as long as the silent makers look.
+  // No award is settled while the silent makers read.
   floor.cluster.kill('settler', 'SIGSTOP');
   try {
     await Promise.all([perform('HTTP'), perform('streams')]);
@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => floor.end());
 
 describe('whether or not others quoted', () => {
-  it('the others did, and loudly', () => {
+  it('the others did quote, and much', () => {
     expect(noises).toBeGreaterThan(20);
     for (const road of ['HTTP', 'streams'] as const)
       for (const observer of OBSERVERS) expect(alone.get(road)![observer].length).toBeGreaterThan(10);
@@ -56,11 +56,11 @@ describe('whether or not others quoted', () => {
     expect(resumed).toHaveLength(1);
   });
 
-  it.each(OBSERVERS)('the %s hears the same bytes over HTTP until a result is disclosed', (observer) => {
+  it.each(OBSERVERS)('the %s receives the same bytes over HTTP until a result is disclosed', (observer) => {
     expect(amongOthers.get('HTTP')![observer]).toEqual(alone.get('HTTP')![observer]);
   });
 
-  it.each(OBSERVERS)('the streams of the %s hold the same bytes until a result is disclosed', (observer) => {
+  it.each(OBSERVERS)('the streams of the %s have the same bytes until a result is disclosed', (observer) => {
     expect(amongOthers.get('streams')![observer]).toEqual(alone.get('streams')![observer]);
   });
 });

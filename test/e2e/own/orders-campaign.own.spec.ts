@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { runOrdersCampaign } from '../../faults/orders/orders-campaign.js';
 
 const SEED = 33;
-/** One of each sort: what dies while it sends, what dies before it answers, and what venues do to calls. */
+/** One of each kind: a process dies while it sends or before it answers, and venues mistreat calls. */
 const FAULTS = [
   'drop_reply:submit',
   'kill-in-the-middle:executor',
@@ -19,7 +19,7 @@ const FAULTS = [
 const WITHIN_MS = 300_000;
 
 it(
-  'every order ends as the venue has it and every fill is booked once, whatever dies or goes unanswered in between',
+  'every order ends as at the venue and every fill is booked once, whatever dies or goes unanswered in between',
   async () => {
     const { wrong, orders, fills, logs } = await runOrdersCampaign({
       ...{ seed: SEED, faults: FAULTS, answersBetween: 40 },

@@ -20,7 +20,7 @@ let books: ServiceRecords;
 let load: TradingLoad;
 let traders: readonly Trader[];
 let wealthBefore: Record<string, string>;
-/** What the callers now know, each unknown command having been repeated with its key. */
+/** What the callers know after repeating each unanswered command with its key. */
 let known: readonly Sent[];
 
 beforeAll(async () => {
@@ -63,17 +63,17 @@ describe('after kill -9 of owners under load', () => {
     expect(load.unknown.length).toBeGreaterThan(0);
   });
 
-  it('everything that was acknowledged is there, as it was told', async () => {
+  it('everything acknowledged is there, as it was answered', async () => {
     expect(await lostOf(known)).toEqual([]);
   });
 
-  it('no auction is there that nobody was told of, and none twice', async () => {
+  it('no auction exists without an acknowledged create, and none twice', async () => {
     const listed = await Promise.all(traders.slice(0, 3).map((originator) => listOf(originator)));
     const told = createsOf(known).map(({ answer }) => answer!.body.auction_id);
     expect(listed.flat().sort()).toEqual(told.sort());
   });
 
-  it('a command of unknown fate, repeated, was done once or is done now or is refused', () => {
+  it('a command without an answer, repeated, was done once, is done now, or is refused', () => {
     const keys = new Set(load.unknown.map(({ key }) => key));
     const verdicts = known.filter(({ key }) => keys.has(key)).map(({ answer }) => verdict(answer!));
     const refused = ['AUCTION_NOT_OPEN', 'QUOTE_NOT_REVISABLE', 'QUOTE_NOT_WITHDRAWABLE'];
@@ -81,7 +81,7 @@ describe('after kill -9 of owners under load', () => {
     expect(verdicts.filter((told) => !fine.has(told))).toEqual([]);
   });
 
-  it('the sums of the ledger are what they were, and nothing is set aside any more', async () => {
+  it('the sums of the ledger are unchanged, and nothing is reserved any more', async () => {
     expect(await books.imbalances()).toEqual({});
     expect(await books.wealth()).toEqual(wealthBefore);
     await eventually(async () => {

@@ -29,7 +29,7 @@ async function post<T>(url: string, body: object): Promise<T> {
   return (await (await fetch(url, { method: 'POST', body: JSON.stringify(body) })).json()) as T;
 }
 
-/** Orders without end; what was acknowledged is noted. Ends when nobody answers any more. */
+/** Places orders until the venue stops answering, and notes the acknowledged ones. */
 async function load(client: BClient, ticker: string, acknowledged: string[]): Promise<void> {
   for (let round = 0; ; round += 1) {
     try {
@@ -44,7 +44,7 @@ async function load(client: BClient, ticker: string, acknowledged: string[]): Pr
   }
 }
 
-/** How a second process over the same folder ends. */
+/** How a second process on the same folder ends. */
 async function endOf(folder: string): Promise<unknown> {
   const env = { PATH: process.env.PATH, PRACTICE_DATA_DIR: folder };
   const ended: unknown[] = await once(spawn(process.execPath, [MAIN], { env, stdio: 'ignore' }), 'exit');

@@ -6,7 +6,7 @@ import { paste, stepsOf } from '../../docs/pasting.js';
 import { plainFloor, type TradingFloor } from '../trading-floor.js';
 
 const OPEN_MS = 3_000;
-/** Figures that every Node process has; prom-client documents them. */
+/** Metrics of every Node process; prom-client documents them. */
 const USUAL = /^(process|nodejs)_/;
 
 let floor: TradingFloor;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => floor.end());
 
 describe('the quick start of the README, and the first hour after it', () => {
-  it('work word for word and print what they say', async () => {
+  it('work word for word and print the documented output', async () => {
     const steps = ['README.md', 'docs/start/README.md'].flatMap((page) => stepsOf(textOf(page)));
     expect(steps.filter(({ prints }) => prints !== undefined).length).toBeGreaterThan(2);
     const outputs = await paste(steps, {
@@ -37,7 +37,7 @@ describe('the quick start of the README, and the first hour after it', () => {
 describe('the metrics in docs/operate/metrics.md', () => {
   it('are those that the processes of a cluster show', async () => {
     const shown = await scrape(floor.cluster);
-    // Those of traces are looked at where there are some: traces.spec.
+    // traces.spec checks the metrics of traces.
     const rows = rowsWith('docs/operate/metrics.md', 'Metric', 'Of').filter(
       (row) => row.Of?.includes('with traces') !== true,
     );
@@ -48,7 +48,7 @@ describe('the metrics in docs/operate/metrics.md', () => {
   });
 });
 
-/** `kind name` of every figure of our own. */
+/** `kind name` of every metric of ours. */
 async function scrape(cluster: RunningCluster): Promise<string[]> {
   const found = cluster.file.processes.map(async ({ kind, metrics_url: url }) => {
     const text = await (await fetch(url)).text();

@@ -14,13 +14,13 @@ import { TradingLoad, type Sent } from '../trading-load.js';
 jest.setTimeout(60_000);
 
 const SETTINGS = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:4,originators:3' };
-/** Each process of the cluster once, in the order in which a new version comes in; the database stays. */
+/** Restarts each process of the cluster once, in the order of an upgrade; the database stays. */
 const ORDER = ['projector', 'settler', 'owner-2', 'owner-1', 'owner-0', 'gateway-1', 'gateway-0'];
-/** The shard's take-over, as its callers feel it: three seconds, and more on a machine that does other things besides. */
+/** The take-over of a shard as callers see it: three seconds, and more on a busy machine. */
 const TAKE_OVER_MS = 10_000;
 const ANSWERS_BETWEEN = 15;
 const PROBE_EVERY_MS = 25;
-/** With which a gateway that stops ends a stream. */
+/** A stopping gateway closes streams with this code. */
 const GOING_AWAY = 4503;
 
 let cluster: OwnedCluster;
@@ -32,7 +32,7 @@ let makers: Trader[];
 let followers: StreamFollower[];
 let wealthBefore: Record<string, string>;
 const restarts: string[] = [];
-/** For how long a shard answered no command. */
+/** How long each shard answered no command. */
 const silences = new Map<string, number>();
 
 beforeAll(async () => {
@@ -63,7 +63,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** SIGTERM, as every orchestrator sends it; a new process takes its place. */
+/** Sends SIGTERM, as every orchestrator does, and waits for a new process. */
 async function restarted(name: string): Promise<void> {
   const probe = name.startsWith('owner-') ? new Probe(Number(name.at(-1))) : undefined;
   await cluster.restartOf(name, cluster.kill(name, 'SIGTERM'));
@@ -71,7 +71,7 @@ async function restarted(name: string): Promise<void> {
   restarts.push(name);
 }
 
-/** Asks a shard for a command that always has the same answer, again and again, at the gateway that is not restarted. */
+/** Repeats a command that always has the same answer in a shard, at the gateway that is not being restarted. */
 class Probe {
   private isGoing = true;
   private longest = 0;
@@ -112,7 +112,7 @@ function created(): Sent[] {
 }
 
 describe('a rolling restart of the whole cluster under load', () => {
-  it('was one: every process is another, and there was load', () => {
+  it('replaced every process under load', () => {
     expect(restarts).toEqual(ORDER);
     expect(created().length).toBeGreaterThan(20);
     expect(load.acknowledged.length).toBeGreaterThan(100);
@@ -124,7 +124,7 @@ describe('a rolling restart of the whole cluster under load', () => {
     expect(codes).toEqual(ORDER.map((name) => [name, expect.stringContaining('exit code 0')]));
   });
 
-  it('held up no shard for longer than its take-over', () => {
+  it('paused no shard for longer than its take-over', () => {
     expect([...silences.keys()].sort()).toEqual(['owner-0', 'owner-1', 'owner-2']);
     for (const [name, millis] of silences)
       expect([name, millis < TAKE_OVER_MS, millis]).toEqual([name, true, millis]);
@@ -134,7 +134,7 @@ describe('a rolling restart of the whole cluster under load', () => {
     expect(await lostOf(load.acknowledged)).toEqual([]);
   });
 
-  it('did nothing of unknown fate twice: repeated, it is done once or refused', async () => {
+  it('did no unanswered command twice: repeated, it is done once or refused', async () => {
     const verdicts = await Promise.all(
       load.unknown.map(async ({ by, path, body, key }) => {
         const first = await by.api.post(path, body, key);
@@ -146,7 +146,7 @@ describe('a rolling restart of the whole cluster under load', () => {
     expect(verdicts.filter((status) => status >= 500)).toEqual([]);
   });
 
-  it('told every stream goodbye, and every follower every event once', async () => {
+  it('said goodbye on every stream, and sent every follower every event once', async () => {
     for (const follower of followers) {
       expect(follower.ends).toEqual([GOING_AWAY]);
       const ids = created().map(({ answer }) => answer!.body);
@@ -164,7 +164,7 @@ describe('a rolling restart of the whole cluster under load', () => {
     }
   });
 
-  it('left the sums of the ledger as they were', async () => {
+  it('left the sums of the ledger unchanged', async () => {
     expect(await books.imbalances()).toEqual({});
     expect(await books.wealth()).toEqual(wealthBefore);
   });

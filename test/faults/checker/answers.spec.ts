@@ -69,7 +69,7 @@ it('a command that was answered as new is not answered as new again', () => {
   expect(found(answer(200), answer(201))).toHaveLength(1);
   expect(
     found(answer(201, { operation: 'CREATE' }), answer(201, { operation: 'CREATE', auctionId: '' })),
-  ).toEqual([expect.stringContaining('CREATE is answered 201 behind 201')]);
+  ).toEqual([expect.stringContaining('CREATE is answered 201 after 201')]);
 });
 
 it('other keys, accounts and auctions make other commands, and a lost first answer is unknown', () => {

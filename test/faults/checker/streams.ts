@@ -33,7 +33,7 @@ export function checkStream(
   const stories = storiesOf(archive, account);
   // All clients here state their position truly.
   for (const reason of told.resyncs)
-    findings.look('streams that began anew', () =>
+    findings.look('streams that began again', () =>
       must(reason !== 'HISTORY_GONE', TAKEN_UP, () => `${account} is told ${reason}`),
     );
   const known = new Map<string, number>();
