@@ -179,7 +179,7 @@ describe('a forger with another key', () => {
       'in its own audience',
     ],
     [
-      'an error of nobody',
+      'an unknown error',
       'QUOTE_REJECTED',
       ({ data }) => Object.assign(data, { error: 'LALA' }),
       'refused with LALA',
