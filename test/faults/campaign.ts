@@ -176,7 +176,7 @@ export class Campaign {
     const { call, random, findings, say } = this;
     const { crowd, originators, makers } = cast;
     const amiss = await untilWell(site, cast);
-    if (amiss !== undefined) findings.add(`everything comes back: in the end ${amiss}`);
+    if (amiss !== undefined) findings.add(`everything comes back: after all patience ${amiss}`);
     await crowd.stop();
     const unsettled = await crowd.settleOpen(SETTLED_WITHIN_MS);
     if (unsettled > 0) findings.add(`everything comes back: ${unsettled} commands could not be settled`);

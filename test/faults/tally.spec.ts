@@ -79,7 +79,7 @@ describe('a campaign', () => {
     const rounds = [round(['kill:owner'])];
     const missing = shortcomings(tally(rounds), new Map());
     expect(missing).toContain('there was nothing of this to check: awards');
-    expect(missing).toContain('there was nothing of this to check: promises beside others');
+    expect(missing).toContain('there was nothing of this to check: simultaneous promises');
     const checked = new Map(missing.map((line) => [line.slice(line.indexOf(': ') + 2), 1]));
     expect(shortcomings(tally(rounds), checked)).toEqual([]);
     checked.delete('acknowledged SUBMIT');

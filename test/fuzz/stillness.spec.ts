@@ -75,6 +75,6 @@ describe('refused requests', () => {
   it('may not change what the service shows', async () => {
     sample.shown = new Map([['a quote', '5']]);
     await refuse(() => (sample.shown = new Map([['a quote', '4']])));
-    expect(sample.found).toEqual(['what stands is told otherwise although all was refused: 5 4']);
+    expect(sample.found).toEqual(['the service shows something else although all was refused: 5 4']);
   });
 });

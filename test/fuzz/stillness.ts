@@ -68,7 +68,7 @@ export class Stillness {
     for (const [what, told] of before.shown) {
       const now = after.shown.get(what);
       if (now !== undefined && now !== told)
-        this.judge.add(`what stands is told otherwise although all was refused: ${told} ${now}`, how);
+        this.judge.add(`the service shows something else although all was refused: ${told} ${now}`, how);
     }
     return after;
   }

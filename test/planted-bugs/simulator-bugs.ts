@@ -190,7 +190,7 @@ const TOLD: readonly SimulatorBug[] = [
       '(bookOf(state, maker)?.quotes ?? [])',
       "(maker === '' ? [] : state.books.flatMap((book) => book.quotes))",
     ],
-    promise: /^(reads tell what happened|nobody is named)/,
+    promise: /^(reads tell what happened|no account is named)/,
   },
   {
     name: 'conflict-tells-of-rivals',

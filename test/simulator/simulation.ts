@@ -45,21 +45,21 @@ const HEALING_MILLIS = 1_500;
 const UNNOTICED_STEP_MILLIS = 500;
 const LIVENESS = 'everything comes to rest';
 
-let heard: ((line: string) => void) | undefined;
+let lineListener: ((line: string) => void) | undefined;
 
 /**
  * Listens to each line of this thread's traces as soon as it is noted: a world that never ends could not report
  * it later.
  */
 export function hearLines(listener: ((line: string) => void) | undefined): void {
-  heard = listener;
+  lineListener = listener;
 }
 
 class HeardTrace extends Trace {
   override note(text: string): void {
     super.note(text);
     const line = this.lines.at(-1);
-    if (line !== undefined) heard?.(line);
+    if (line !== undefined) lineListener?.(line);
   }
 }
 
@@ -187,7 +187,7 @@ class Simulation {
     const held = [...tables.reserved.rows.values()].some((amounts) => amounts.some((amount) => amount !== 0));
     if (held) return 'something is still reserved';
     for (const { name, replacedForMillis: since = Infinity } of this.cluster.units.values())
-      if (since < LAST_PROOF_MILLIS) return `a ${name} that was replaced may not have heard of it`;
+      if (since < LAST_PROOF_MILLIS) return `a ${name} that was replaced may not have noticed yet`;
     const behind = this.crowd.viewers.some((viewer) => !viewer.hasAll);
     return behind ? 'a viewer was not sent everything' : '';
   }

@@ -64,7 +64,7 @@ it('a status or code that the document does not list for the operation is a viol
 it('a command that was answered as new is not answered as new again', () => {
   expect(found(answer(201), answer(200), answer(200))).toEqual([]);
   expect(found(answer(201), answer(201))).toEqual([
-    'a repeat is told that it is one: SUBMIT is answered 201 after 201: SUBMIT/mia/x/k',
+    'a repeat is not answered as new: SUBMIT is answered 201 after 201: SUBMIT/mia/x/k',
   ]);
   expect(found(answer(200), answer(201))).toHaveLength(1);
   expect(

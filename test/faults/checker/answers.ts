@@ -7,7 +7,7 @@ import type { AnsweredCommand } from '../load/transcript.js';
 import type { Findings } from './findings.js';
 
 const DOCUMENTED = 'documented codes only';
-const REPEATED = 'a repeat is told that it is one';
+const REPEATED = 'a repeat is not answered as new';
 const CREATED = 201;
 const OPERATIONS: Readonly<Record<Promised['operation'], string>> = {
   CREATE: 'createAuction',

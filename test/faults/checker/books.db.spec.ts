@@ -111,7 +111,7 @@ it('finds entries by the recorded route, not by the first one at its venue', asy
 
 it("finds a record whose route differs from the ledger's", async () => {
   expect(await found('rain/YES')).toEqual([
-    expect.stringContaining('was settled at venue_a by snow/YES, told as venue_a rain/YES'),
+    expect.stringContaining('was settled at venue_a by snow/YES, recorded as venue_a rain/YES'),
   ]);
 });
 

@@ -48,7 +48,7 @@ export async function checkBooks(pool: pg.Pool, archive: OracleArchive, findings
       must(
         found.award.stage === stage,
         LEDGER,
-        () => `${row.award_id} is ${row.outcome}, told as ${found.award.stage}`,
+        () => `${row.award_id} is ${row.outcome}, recorded as ${found.award.stage}`,
       );
       if (row.outcome !== 'SETTLED') return;
       findings.count('trades on the ledger');
@@ -124,7 +124,7 @@ function checkEntries(
     route !== undefined && venue === told?.venue && asset === told.asset,
     LEDGER,
     () =>
-      `${id} was settled at ${venue ?? 'no venue'} by ${asset ?? 'nothing'}, told as ${told?.venue ?? ''} ${told?.asset ?? ''}`,
+      `${id} was settled at ${venue ?? 'no venue'} by ${asset ?? 'nothing'}, recorded as ${told?.venue ?? ''} ${told?.asset ?? ''}`,
   );
   const token = `${route.contract_id}/${route.outcome}`;
   const complement = `${route.contract_id}/${route.outcome === 'YES' ? 'NO' : 'YES'}`;
@@ -133,7 +133,7 @@ function checkEntries(
   must(
     Number(said) === delivered && told.delivered_atoms === delivered,
     LEDGER,
-    () => `${id} delivered ${delivered}, says ${said ?? 'nothing'} and told ${told.delivered_atoms}`,
+    () => `${id} delivered ${delivered}, says ${said ?? 'nothing'} and recorded ${told.delivered_atoms}`,
   );
   const issued = quantity - delivered;
   const paid = rounded(price, quantity);

@@ -39,7 +39,7 @@ export function examine(
   const readings = new Readings(archive, { floor });
   for (const { kind, reading } of transcript.readings) findings.look('reads', () => readings[kind](reading));
   for (const { told, memory, caller, streams } of listeners) {
-    for (let resumed = 1; resumed < streams; resumed += 1) findings.count('streams gone on with');
+    for (let resumed = 1; resumed < streams; resumed += 1) findings.count('streams resumed');
     for (const fault of memory.faults) findings.add(`streams are dense: ${caller.name} ${fault}`);
     checkStream(told, archive, caller.account, findings);
   }

@@ -25,7 +25,7 @@ export function checkLeaks(
   for (const maker of makers) {
     for (const id of transcript.idsTold(maker)) {
       const owner = owners.get(id);
-      findings.look('ids told to makers', () => {
+      findings.look('ids shown to makers', () => {
         must(
           owner === undefined || owner === maker,
           PRIVATE,

@@ -13,7 +13,7 @@ import { Findings } from './findings.js';
 import { checkPromisedTwice } from './promised-twice.js';
 
 const HAS = 1_000;
-const LOOK = 'promises beside others';
+const LOOK = 'simultaneous promises';
 const GRANTED = { status: 201, body: '{}' };
 const WANTING = { status: 422, body: '{"error":"INSUFFICIENT_COLLATERAL"}' };
 let database: TestDatabase;

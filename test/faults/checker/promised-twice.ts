@@ -33,7 +33,7 @@ export async function checkPromisedTwice(
     const first = quoteBy(standing, archive);
     if (first === undefined || !isWithdrawn(first, withdrawal, archive)) continue;
     for (const answer of beside.filter(isJudgedByMeans)) {
-      findings.look('promises beside others', () => {
+      findings.look('simultaneous promises', () => {
         const second = quoteBy(answer.command, archive);
         if (second !== undefined) mustBeCovered(first, second, most);
       });

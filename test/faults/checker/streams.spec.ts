@@ -59,7 +59,7 @@ it('accepts a stream that shows every timeline to its end', () => {
 it('reports a resync of a client that stated its position truly', () => {
   expect(wrongs(WHOLE, undefined, ['SLOW_READER'])).toEqual([]);
   expect(wrongs(WHOLE, undefined, ['HISTORY_GONE'])).toEqual([
-    'streams are taken up again: me is told HISTORY_GONE',
+    'streams can be resumed: me is told HISTORY_GONE',
   ]);
 });
 

@@ -9,7 +9,7 @@ import type { Findings } from './findings.js';
 
 const TRUE = 'streams tell what happened';
 const COMPLETE = 'streams are complete';
-const TAKEN_UP = 'streams are taken up again';
+const TAKEN_UP = 'streams can be resumed';
 
 /** Whether a subscription was sent the end of every timeline of its account. */
 export function hasHeardAll(

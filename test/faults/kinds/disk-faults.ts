@@ -67,10 +67,10 @@ async function fillFor(site: Installation, name: string, random: Random, leftMb:
 async function slowDown(site: Installation, random: Random): Promise<void> {
   const micros = random.between(SLOW.leastMs, SLOW.mostMs) * 1_000;
   const server = mustBeThere(site.pidOf('postgres'));
-  const told = path.join(site.logFolder, `slow-fsync-${Date.now()}.trace`);
+  const traceFile = path.join(site.logFolder, `slow-fsync-${Date.now()}.trace`);
   const pids = familyOf(server).flatMap((pid) => ['-p', String(pid)]);
   const inject = ['-e', `trace=${CALLS}`, '-e', `inject=${CALLS}:delay_enter=${micros}`];
-  const tracer = spawn('strace', ['-f', '-qq', ...inject, '-o', told, ...pids], { stdio: 'ignore' });
+  const tracer = spawn('strace', ['-f', '-qq', ...inject, '-o', traceFile, ...pids], { stdio: 'ignore' });
   const gone = once(tracer, 'exit').catch(() => undefined);
   try {
     const isAttached = (): boolean => tracer.pid !== undefined && tracerOf(server) === tracer.pid;
@@ -80,5 +80,5 @@ async function slowDown(site: Installation, random: Random): Promise<void> {
     tracer.kill('SIGINT');
     await gone;
   }
-  if (!readFileSync(told, 'utf8').includes('(DELAYED)')) throw new Error('nothing was synced meanwhile');
+  if (!readFileSync(traceFile, 'utf8').includes('(DELAYED)')) throw new Error('nothing was synced meanwhile');
 }

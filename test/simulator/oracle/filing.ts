@@ -210,12 +210,12 @@ function standing(file: AuctionFile, id: string | undefined, at: string): FiledQ
 function decide(file: AuctionFile, { awards = [], execution_deadline: deadline }: RawData, at: string): void {
   const active = activeQuotes(file);
   const expected = winnersOf(file.terms, active);
-  const told = awards.map((award) => `${award.quote_id} ${award.quantity_atoms}`);
+  const awarded = awards.map((award) => `${award.quote_id} ${award.quantity_atoms}`);
   const wanted = expected.map(({ id, quantity }) => `${id} ${quantity}`);
   must(
-    told.join() === wanted.join(),
+    awarded.join() === wanted.join(),
     WINNERS,
-    () => `of ${file.id}: ${told.join() || 'no one'} instead of ${wanted.join() || 'no one'}`,
+    () => `of ${file.id}: ${awarded.join() || 'no one'} instead of ${wanted.join() || 'no one'}`,
   );
   for (const award of awards) {
     must(!file.awards.has(award.award_id), WINNERS, () => `${award.award_id} twice`);

@@ -39,13 +39,13 @@ export function faultOfHold(terms: RawTerms, trade: Trade, hold: readonly RawHol
   const unit = side === 'BUY' ? price : 1_000_000 - price;
   const exposure = { venue: '', resource: 'SERVICE_EXPOSURE_LIMIT', asset: '' };
   expected.set(nameOf('', exposure), rounded(unit, quantity) + parts - 1);
-  const told = new Map(hold.map((one) => [nameOf('', one), one.amount]));
-  if (told.size !== hold.length) return 'a resource is listed twice';
+  const held = new Map(hold.map((one) => [nameOf('', one), one.amount]));
+  if (held.size !== hold.length) return 'a resource is listed twice';
   for (const [name, amount] of expected) {
-    if (told.get(name) !== amount)
-      return `${name.replaceAll('\u0000', '/')}: ${told.get(name) ?? 0} instead of ${amount}`;
+    if (held.get(name) !== amount)
+      return `${name.replaceAll('\u0000', '/')}: ${held.get(name) ?? 0} instead of ${amount}`;
   }
-  return told.size === expected.size ? undefined : 'it holds more than the trade needs';
+  return held.size === expected.size ? undefined : 'it holds more than the trade needs';
 }
 
 export function amountIn(hold: readonly RawHold[], venue: string, resource: string, asset: string): number {

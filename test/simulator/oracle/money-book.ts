@@ -113,7 +113,7 @@ export class MoneyBook {
     );
   }
 
-  private settle(awardId: string, venue: string, told: number | null | undefined, workedAt: string): void {
+  private settle(awardId: string, venue: string, reported: number | null | undefined, workedAt: string): void {
     const found = this.findAward(awardId);
     must(found !== undefined, LEDGER, () => `${awardId} was settled but never awarded`);
     const { file, award } = found;
@@ -137,9 +137,9 @@ export class MoneyBook {
     const owned = this.balances.get(keyOf(seller, venue, token)) ?? 0;
     const delivered = Math.min(quantity, owned, amountIn(sellerHold, venue, 'OUTCOME_TOKEN', token));
     must(
-      told === delivered,
+      reported === delivered,
       LEDGER,
-      () => `${awardId} says that ${told ?? 'nothing'} of ${delivered} was delivered`,
+      () => `${awardId} reports that ${reported ?? 'nothing'} of ${delivered} was delivered`,
     );
     const issued = quantity - delivered;
     this.move(keyOf(buyer, venue, ''), -rounded(price, quantity));

@@ -16,7 +16,7 @@ export class DisclosedNames {
 
   checkId(account: string, id: string): void {
     if (id === account || !this.archive.accounts.has(id)) return;
-    must(this.isKnownTo(account, id), PRIVATE, () => `${account} is told of ${id}`);
+    must(this.isKnownTo(account, id), PRIVATE, () => `${account} is shown ${id}`);
   }
 
   private isKnownTo(account: string, other: string): boolean {

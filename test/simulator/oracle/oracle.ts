@@ -170,7 +170,7 @@ export class Oracle {
       row?.venue === venue && row?.asset === asset && row?.delivered_atoms === delivered,
       EXECUTION,
       () =>
-        `${id} was settled by ${row?.venue ?? ''} ${row?.asset ?? ''}, told as ${venue ?? ''} ${asset ?? ''}`,
+        `${id} was settled by ${row?.venue ?? ''} ${row?.asset ?? ''}, recorded as ${venue ?? ''} ${asset ?? ''}`,
     );
   }
 }

@@ -17,7 +17,7 @@ export interface Promised {
 
 const ACKNOWLEDGED = 'acknowledged means present exactly once';
 const REFUSED = 'refused means absent';
-const REPEATED = 'a repeat is told the same';
+const REPEATED = 'a repeat gets the same answer';
 const KNOWN = 'no auction is denied that exists';
 const CONFLICT = 'only a key that was used for something else is a conflict';
 const MADE_ONCE = 'what was made is made once';

@@ -150,7 +150,7 @@ export class Readings {
     must(
       [200, 403, 404, 422, 500, 503].includes(status),
       ANSWERED,
-      () => `${account} is told ${status} ${body}`,
+      () => `${account} gets ${status} ${body}`,
     );
   }
 
@@ -161,12 +161,12 @@ export class Readings {
     must(
       [200, 429, 503].includes(status) || (status === 404 && !isOfAll),
       ANSWERED,
-      () => `${account} is told ${status} ${body} of ${id}`,
+      () => `${account} gets ${status} ${body} of ${id}`,
     );
     const isParty = isOfAll || this.archive.storyOf(id, account).length > 0;
     if (status === 200) must(isParty, PRIVATE, () => `${account} reads ${id}`);
     if (status === 404)
-      must(this.knownOf(reading, id) === 0, ANSWERED, () => `${account} is told that there is no ${id}`);
+      must(this.knownOf(reading, id) === 0, ANSWERED, () => `${account} is answered that there is no ${id}`);
     return status === 200;
   }
 

@@ -43,11 +43,11 @@ export function checkStated(
   }
   const others = accounts === undefined ? [...evidence.rows.keys()].filter((key) => !expected.has(key)) : [];
   for (const [key, amount] of [...expected, ...others.map((key) => [key, 0] as const)]) {
-    const told = evidence.rows.get(key)?.amount ?? 0;
+    const stated = evidence.rows.get(key)?.amount ?? 0;
     must(
-      told === amount,
+      stated === amount,
       STATED,
-      () => `${key.replaceAll('\u0000', '/')} is told to be ${told}, and it is ${amount}`,
+      () => `${key.replaceAll('\u0000', '/')} is stated as ${stated}, and it is ${amount}`,
     );
   }
 }

@@ -7,11 +7,11 @@ import type { WireEnd } from '../wire/wire-end.js';
 
 const PATIENCE_MILLIS = 6_000;
 
-type Heed = (answer: SimulatedHttpAnswer | undefined) => void;
+type Callback = (answer: SimulatedHttpAnswer | undefined) => void;
 
 interface Line {
   readonly end: WireEnd;
-  readonly waiting: Map<number, Heed>;
+  readonly waiting: Map<number, Callback>;
   kept: string[];
 }
 
@@ -28,19 +28,19 @@ export class SimulatedCaller {
     private readonly onAnswer: (said: string, told: string) => void,
   ) {}
 
-  ask(gateway: string, request: Omit<HttpRequest, 'id'>, heed: Heed): void {
+  ask(gateway: string, request: Omit<HttpRequest, 'id'>, callback: Callback): void {
     this.lastId += 1;
     const id = this.lastId;
     const line = this.lineTo(gateway);
     const text = JSON.stringify({ id, ...request });
     line.waiting.set(id, (answer) => {
       if (answer !== undefined) this.onAnswer(text, answer.body);
-      heed(answer);
+      callback(answer);
     });
     if (line.end.state === 'CONNECTING') line.kept.push(text);
     else line.end.send(text);
     this.world.scheduler.after(PATIENCE_MILLIS * NANOS_PER_MILLI, this.host, () => {
-      if (line.waiting.delete(id)) heed(undefined);
+      if (line.waiting.delete(id)) callback(undefined);
     });
   }
 
@@ -55,14 +55,14 @@ export class SimulatedCaller {
     };
     end.onText = (text) => {
       const answer = JSON.parse(text) as SimulatedHttpAnswer;
-      const heed = line.waiting.get(answer.id);
+      const callback = line.waiting.get(answer.id);
       line.waiting.delete(answer.id);
-      heed?.(answer);
+      callback?.(answer);
     };
     end.onClose = () => {
       const waiting = [...line.waiting.values()];
       line.waiting.clear();
-      for (const heed of waiting) heed(undefined);
+      for (const callback of waiting) callback(undefined);
     };
     return line;
   }

@@ -22,7 +22,7 @@ const LOOKS = 0.2;
 
 type Kind = (typeof KINDS)[number];
 type Request = Omit<HttpRequest, 'id'>;
-type Heed = (status: number, body: string) => void;
+type Callback = (status: number, body: string) => void;
 
 interface ReaderParts {
   readonly world: World;
@@ -55,22 +55,22 @@ export class Reader {
     const gateway = random.pick(this.parts.gateways);
     const limit = random.between(1, 50);
     const kind = act === 'LIST' ? act : random.pick(KINDS);
-    const heed = (status: number, body: string): void => {
+    const callback = (status: number, body: string): void => {
       this.parts.transcript?.note(account, key, `${status} ${body}`, this.parts.world.scheduler.now);
     };
     const own = random.fork('pages');
     if (kind === 'LIST' || kind === 'QUOTES')
-      this.ask(gateway, { account, kind, auctionId: '', limit, ...statusFor(kind, own) }, heed);
+      this.ask(gateway, { account, kind, auctionId: '', limit, ...statusFor(kind, own) }, callback);
     else if (kind === 'TIMELINE' && auction !== undefined && own.chance(0.5)) {
       const page = { afterSeq: own.below(6), limit: own.between(1, 4) };
-      this.ask(gateway, { account, kind, auctionId: auction.id, ...page }, heed);
+      this.ask(gateway, { account, kind, auctionId: auction.id, ...page }, callback);
     } else if (kind === 'PREFLIGHT' && auction !== undefined) {
       const body = {
         price_atoms: 500_000 - (500_000 % auction.tick),
         max_executable_quantity_atoms: auction.step,
       };
-      this.ask(gateway, { account, kind, auctionId: auction.id, body }, heed);
-    } else if (auction !== undefined) this.ask(gateway, { account, kind, auctionId: auction.id }, heed);
+      this.ask(gateway, { account, kind, auctionId: auction.id, body }, callback);
+    } else if (auction !== undefined) this.ask(gateway, { account, kind, auctionId: auction.id }, callback);
   }
 
   /** The account reads everything from each gateway. */
@@ -121,30 +121,30 @@ export class Reader {
     }
   }
 
-  private ask(gateway: string, wanted: Wanted, heed: Heed = () => undefined): void {
+  private ask(gateway: string, wanted: Wanted, callback: Callback = () => undefined): void {
     const { world, callerOf } = this.parts;
     const askedAt = world.scheduler.now / NANOS_PER_MILLI;
     this.reads += 1;
     callerOf(wanted.account).ask(gateway, requestFor(wanted), (answer) => {
       if (answer === undefined) return;
-      heed(answer.status, answer.body);
+      callback(answer.status, answer.body);
       this.check(wanted.kind, { ...readingOf(wanted), status: answer.status, body: answer.body, askedAt });
     });
   }
 
   /** No faults remain, but a process may still be starting. */
-  private insist(wanted: Wanted, heed: (body: string) => void): void {
+  private insist(wanted: Wanted, callback: (body: string) => void): void {
     const { world, random, gateways, callerOf } = this.parts;
     const { account, kind } = wanted;
     callerOf(account).ask(random.pick(gateways), requestFor(wanted), (answer) => {
       if (answer?.status === 200) {
         const { status, body } = answer;
         this.check(kind, { ...readingOf(wanted), status, body, askedAt: undefined });
-        heed(body);
+        callback(body);
       } else if (answer === undefined || answer.status === 503) {
-        world.scheduler.after(AGAIN_MILLIS * NANOS_PER_MILLI, undefined, () => this.insist(wanted, heed));
+        world.scheduler.after(AGAIN_MILLIS * NANOS_PER_MILLI, undefined, () => this.insist(wanted, callback));
       } else
-        must(false, 'at rest everything is read', () => `${account} is told ${answer.status} ${answer.body}`);
+        must(false, 'at rest everything is read', () => `${account} gets ${answer.status} ${answer.body}`);
     });
   }
 

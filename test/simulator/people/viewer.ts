@@ -31,7 +31,7 @@ interface Said {
 }
 
 export type StreamAnswer = { readonly status: number; readonly body: string } | undefined;
-type Heed = (answer: StreamAnswer) => void;
+type Callback = (answer: StreamAnswer) => void;
 
 const RECONNECT_MILLIS = { soonest: 1, least: 20, most: 900 };
 const PING_MILLIS = 8_000;
@@ -50,7 +50,7 @@ export class StreamViewer {
   private token: string | undefined;
   private connectionId: string | undefined;
   private commands = 0;
-  private readonly waiting = new Map<string, { readonly type: string; readonly heed: Heed }>();
+  private readonly waiting = new Map<string, { readonly type: string; readonly callback: Callback }>();
   private readonly wishes = new Map<string, Wish>();
   /** Subscriptions that its token does not contain yet, so they may be lost on resuming. */
   private readonly young = new Set<string>();
@@ -148,9 +148,9 @@ export class StreamViewer {
   }
 
   /** Whether the command was sent. Its result comes once, even if it says that there is no answer. */
-  command(type: string, fields: object, heed: Heed): boolean {
+  command(type: string, fields: object, callback: Callback): boolean {
     if (!this.isWelcome || this.end?.state !== 'OPEN') return false;
-    this.waiting.set(this.say(type, fields), { type, heed });
+    this.waiting.set(this.say(type, fields), { type, callback });
     return true;
   }
 
@@ -279,7 +279,7 @@ export class StreamViewer {
     this.waiting.delete(cmdId);
     if (asked !== undefined && result !== undefined) this.count(`has done ${asked.type}`);
     const refusal = { error, ...(message === undefined ? {} : { message }) };
-    asked?.heed({ status, body: JSON.stringify(result ?? refusal) });
+    asked?.callback({ status, body: JSON.stringify(result ?? refusal) });
   }
 
   private lost(code: number): void {
@@ -292,7 +292,7 @@ export class StreamViewer {
     const waiting = [...this.waiting.values()];
     this.waiting.clear();
     this.wishes.clear();
-    for (const { heed } of waiting) heed(undefined);
+    for (const { callback } of waiting) callback(undefined);
     const { random } = this.options;
     const { least, most, soonest } = RECONNECT_MILLIS;
     const wait =

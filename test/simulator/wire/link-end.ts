@@ -10,7 +10,7 @@ const PONG = '\u0000pong';
 
 /** A link's socket on the simulated network. */
 export class LinkEnd implements LinkSocket {
-  private readonly heeds: {
+  private readonly listeners: {
     readonly open: (() => void)[];
     readonly close: (() => void)[];
     readonly ping: (() => void)[];
@@ -21,26 +21,26 @@ export class LinkEnd implements LinkSocket {
 
   constructor(private readonly end: WireEnd) {
     end.onOpen = () => {
-      for (const heed of this.heeds.open) heed();
+      for (const callback of this.listeners.open) callback();
     };
     end.onText = (text) => {
       if (text === PING) {
         end.send(PONG);
-        for (const heed of this.heeds.ping) heed();
+        for (const callback of this.listeners.ping) callback();
         return;
       }
       if (text === PONG) {
-        for (const heed of this.heeds.pong) heed();
+        for (const callback of this.listeners.pong) callback();
         return;
       }
       const data = Buffer.from(text);
-      for (const heed of this.heeds.message) heed(data);
+      for (const callback of this.listeners.message) callback(data);
     };
     end.onClose = () => {
-      for (const heed of this.heeds.close) heed();
+      for (const callback of this.listeners.close) callback();
     };
     end.onFail = () => {
-      for (const heed of this.heeds.error) heed(new Error('the connection could not be made'));
+      for (const callback of this.listeners.error) callback(new Error('the connection could not be made'));
     };
   }
 
@@ -68,11 +68,11 @@ export class LinkEnd implements LinkSocket {
     this.end.send(PING);
   }
 
-  on(event: 'open' | 'close' | 'ping' | 'pong', heed: () => void): void;
-  on(event: 'message', heed: (data: RawData) => void): void;
-  on(event: 'error', heed: (error: Error) => void): void;
-  on(event: 'open' | 'close' | 'ping' | 'pong' | 'message' | 'error', heed: (given: never) => void): void {
-    const heeds: ((given: never) => void)[] = this.heeds[event];
-    heeds.push(heed);
+  on(event: 'open' | 'close' | 'ping' | 'pong', callback: () => void): void;
+  on(event: 'message', callback: (data: RawData) => void): void;
+  on(event: 'error', callback: (error: Error) => void): void;
+  on(event: 'open' | 'close' | 'ping' | 'pong' | 'message' | 'error', callback: (given: never) => void): void {
+    const listeners: ((given: never) => void)[] = this.listeners[event];
+    listeners.push(callback);
   }
 }
