@@ -111,7 +111,7 @@ describe('the alert ReservationsContend', () => {
   });
 
   it.each([
-    ['nobody trades', 0, 0],
+    ['there is no trading', 0, 0],
     ['one transaction in twenty is tried again', 0.05 * 3_000, 3_000],
     ['few trade, and one transaction in two is tried again', 1, 2],
   ])('does not fire if %s', (_, aborts, commits) => {

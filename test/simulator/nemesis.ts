@@ -123,7 +123,7 @@ export class Nemesis {
         closeMarket(database, MARKETS.get(other) ?? FOG);
         return true;
       case 'READER_STOPS': {
-        const viewers = this.somebody();
+        const viewers = this.someViewers();
         for (const viewer of viewers) viewer.stopReading();
         this.later(millis, () => {
           for (const viewer of viewers) viewer.readOn();
@@ -133,12 +133,12 @@ export class Nemesis {
       case 'STREAM_AWAY':
         return this.crowd.viewers.find(({ account }) => account === other)?.stayAway(millis) ?? false;
       case 'STREAM_CUT':
-        for (const viewer of this.somebody()) viewer.drop();
+        for (const viewer of this.someViewers()) viewer.drop();
         return true;
     }
   }
 
-  private somebody(): readonly StreamViewer[] {
+  private someViewers(): readonly StreamViewer[] {
     const { viewers } = this.crowd;
     return this.random.chance(0.4) ? viewers : [this.random.pick(viewers)];
   }

@@ -188,8 +188,8 @@ class Simulation {
     if (held) return 'something is still reserved';
     for (const { name, replacedForMillis: since = Infinity } of this.cluster.units.values())
       if (since < LAST_PROOF_MILLIS) return `a ${name} that was replaced may not have noticed yet`;
-    const behind = this.crowd.viewers.some((viewer) => !viewer.hasAll);
-    return behind ? 'a viewer was not sent everything' : '';
+    const isIncomplete = this.crowd.viewers.some((viewer) => !viewer.hasAll);
+    return isIncomplete ? 'a viewer was not sent everything' : '';
   }
 
   private trueTime(): TrueTime {

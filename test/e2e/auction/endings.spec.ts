@@ -60,7 +60,7 @@ describe('an auction without a winner', () => {
   const endings = new Map<string, Ending>();
 
   beforeAll(async () => {
-    const nobody: Quoting = () => Promise.resolve([]);
+    const noQuotes: Quoting = () => Promise.resolve([]);
     const tooDear: Quoting = async ({ auction_id: id }, [first]) => [await first!.quotes(id, 510_000, 10)];
     const tooSmall: Quoting = async ({ auction_id: id }, [first, second]) => [
       await first!.quotes(id, 400_000, 6),
@@ -68,7 +68,7 @@ describe('an auction without a winner', () => {
     ];
     const wholeWithSmall = { min_fill_quantity_atoms: 10 * CONTRACT, allocation: 'SPLIT' };
     const results = await Promise.all([
-      ending({}, nobody, 'NO_AWARD'),
+      ending({}, noQuotes, 'NO_AWARD'),
       ending({ limit_price_atoms: 500_000 }, tooDear, 'NO_AWARD'),
       ending({}, tooSmall, 'NO_AWARD'),
       ending(wholeWithSmall, tooSmall, 'NO_AWARD'),
@@ -215,8 +215,8 @@ describe('a quote that expires', () => {
     ]);
     expect(verdict(await first!.withdraw(short))).toBe('422 QUOTE_NOT_WITHDRAWABLE');
     expect(verdict(await first!.revise(short, { price_atoms: 410_000 }))).toBe('422 QUOTE_NOT_REVISABLE');
-    const anew = await first!.quotes(id, 490_000, 10);
-    expect(anew.quote_id).not.toBe(short.quote_id);
+    const replacement = await first!.quotes(id, 490_000, 10);
+    expect(replacement.quote_id).not.toBe(short.quote_id);
 
     const settled = await originator.until(id, 'SETTLED');
     expect(settled.award!.average_price_atoms).toBe(490_000);

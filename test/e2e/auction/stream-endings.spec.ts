@@ -155,15 +155,15 @@ describe.each(Object.keys(STORIES))('an auction that %s', (name) => {
       const plain = client.memory.of(await client.subscribeTo(id));
       expect(plain.snapshots[0]!.auctions).toEqual([await trader.view(id)]);
       expect(plain.events).toEqual([]);
-      const behind = await client.subscribeTo(id, { after_seq: 1 });
-      await client.untilIt(() => client.memory.of(behind).events.length >= entries.length - 1, 'the past');
-      const { snapshots, events } = client.memory.of(behind);
+      const fromSecond = await client.subscribeTo(id, { after_seq: 1 });
+      await client.untilIt(() => client.memory.of(fromSecond).events.length >= entries.length - 1, 'the past');
+      const { snapshots, events } = client.memory.of(fromSecond);
       expect(snapshots[0]!.auctions).toEqual([await trader.view(id)]);
       const said = events.map(({ timeline_seq: seq, kind, occurred_at: at, data }) => [seq, kind, at, data]);
       expect(said).toEqual(
         entries.slice(1).map(({ seq, kind, occurred_at: at, data }) => [seq, kind, at, data]),
       );
-      await client.ask('unsubscribe', { subscription_id: behind });
+      await client.ask('unsubscribe', { subscription_id: fromSecond });
     }
   });
 });

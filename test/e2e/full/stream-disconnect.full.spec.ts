@@ -333,10 +333,10 @@ describe('when processes die', () => {
     expect(await standing(elsewhere)).toEqual(STANDING);
     // The owners watch the stream again.
     const [first] = those.quotes;
-    const anew = await submit(client, first!.auction_id);
+    const resubmitted = await submit(client, first!.auction_id);
     client.kill();
     await eventually(async () => {
-      const quotes = await those.maker.myQuotes(anew.auction_id);
+      const quotes = await those.maker.myQuotes(resubmitted.auction_id);
       expect(quotes.map(({ status, withdrawn_by: by }) => [status, by])).toEqual([
         ['WITHDRAWN', 'DISCONNECT'],
         ['WITHDRAWN', 'DISCONNECT'],

@@ -47,19 +47,19 @@ export async function readJournals(messages: Messages, findings: Findings): Prom
 
 export function messagesInPostgres(pool: pg.Pool): Messages {
   return async (shard, take) => {
-    for (let behind = 0; ;) {
+    for (let lastRead = 0; ;) {
       const { rows } = await pool.query<
         Record<'epoch' | 'sequence' | 'kind' | 'payload' | 'hash' | 'written', string>
       >(
         `select epoch, sequence, kind, payload, encode(hash, 'hex') as hash,
            extract(epoch from recorded_at) * 1000 as written from journal.records
          where family = 'auction' and shard = $1 and sequence > $2 order by sequence limit ${PAGE}`,
-        [shard, behind],
+        [shard, lastRead],
       );
       for (const { epoch, sequence, kind, payload, hash, written } of rows) {
         // The same line as a message in the topic, so that both are read alike.
         take(Buffer.from(`1 ${epoch} ${sequence} ${kind} - - ${hash}\n${payload}`), Number(written));
-        behind = Number(sequence);
+        lastRead = Number(sequence);
       }
       if (rows.length < PAGE) return;
     }

@@ -67,7 +67,7 @@ it('reports missing lines in the middle and at the end', () => {
   expect(wrongs(WHOLE.filter(({ seq }) => seq !== 3))).toEqual([
     'streams tell what happened: AUCTION_COMPLETED is 3 of a, and 1 are known',
   ]);
-  expect(wrongs(WHOLE.slice(0, 5))).toEqual(['streams are complete: me has heard 2 of 3 lines of b']);
+  expect(wrongs(WHOLE.slice(0, 5))).toEqual(['streams are complete: me has received 2 of 3 lines of b']);
 });
 
 it('reports a line of the wrong kind', () => {
@@ -85,9 +85,9 @@ it('reports wrong content', () => {
 });
 
 it('takes an auction for over if a later snapshot leaves it out, but not if it was never shown', () => {
-  const anew = [
+  const twoSnapshots = [
     { behind: 0, auctions: [] },
     { behind: 1, auctions: [] as AuctionJson[] },
   ];
-  expect(wrongs([event(1, 'a', 1)], anew)).toEqual(['streams are complete: me has heard 0 of 3 lines of b']);
+  expect(wrongs([event(1, 'a', 1)], twoSnapshots)).toEqual(['streams are complete: me has received 0 of 3 lines of b']);
 });

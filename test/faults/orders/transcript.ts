@@ -20,7 +20,7 @@ export interface AmendedTo {
 
 const SERVER_ERROR = 500;
 const TOO_MANY = 429;
-/** Checked after known orders, so there is no order under this key. */
+/** The service looks for an accepted order before it gives these, so there is none under this key. */
 const NOT_TAKEN = ['EXCHANGE_TRADING_HALTED', 'EXCHANGE_CIRCUIT_OPEN'];
 
 /** The traders' requests and answers, and contradictions between them. */

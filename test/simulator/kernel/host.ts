@@ -31,7 +31,7 @@ export class Host implements ProcessContext {
     return this.standing === 'PAUSED';
   }
 
-  /** Whether the process ran at that moment, or stood still for too short a time to notice it before it ended. */
+  /** Whether the process was alive and not paused at that moment; a pause too short to notice does not count. */
   ranOn(at: number, unnoticed: number): boolean {
     const isAround = ({ from, until }: Standstill): boolean =>
       from <= at && at < until && until - from > unnoticed;

@@ -49,7 +49,7 @@ export class SubscriptionRecord {
   /** Auctions that were over when a snapshot left them out. */
   private leftOut = new Set<string>();
   /** The known position of the timeline at which events start, until the auction's snapshot has arrived. */
-  private behind: number | undefined;
+  private startsAfter: number | undefined;
 
   constructor(
     private readonly oracle: Oracle,
@@ -58,7 +58,7 @@ export class SubscriptionRecord {
     /** The auction of a subscription to one auction; absent for all auctions. */
     private readonly wish?: Wish,
   ) {
-    this.behind = wish?.afterSeq;
+    this.startsAfter = wish?.afterSeq;
   }
 
   get hasBegun(): boolean {
@@ -83,8 +83,8 @@ export class SubscriptionRecord {
     if (more) return;
     // A timeline that has begun must be sent to its end, even if a snapshot in between leaves the auction out.
     for (const { auction_id: id, view_version: version } of this.parts)
-      this.known.set(id, Math.min(version, this.behind ?? version));
-    this.behind = undefined;
+      this.known.set(id, Math.min(version, this.startsAfter ?? version));
+    this.startsAfter = undefined;
     this.leftOut = new Set(
       this.ownFiles().flatMap(({ id, over }) => (over.has(this.account) && !this.known.has(id) ? [id] : [])),
     );
@@ -93,7 +93,7 @@ export class SubscriptionRecord {
 
   resync(): void {
     this.parts = [];
-    this.behind = undefined;
+    this.startsAfter = undefined;
   }
 
   event(told: ToldEvent): void {
