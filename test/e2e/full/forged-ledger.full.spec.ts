@@ -171,7 +171,7 @@ describe('with the login of a settler', () => {
   it('none of that has moved an atom', async () => {
     const told = await verify();
     expect([told.code, told.output]).toEqual([0, expect.stringContaining('SOUND')]);
-    expect(told.output).toContain('everything agrees with the journals, and every transaction is explained');
+    expect(told.output).toContain('all as the journals say, and every transaction is explained');
   });
 
   it('an invented award is named, and so is one that was settled for another price', async () => {
