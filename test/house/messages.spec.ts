@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { ROOT } from './tool.js';
 
-/** The text of a refusal, behind its code: with it come all messages that callers see, but the one that is specified. */
+/** The text of a refusal, after its code. Finds all messages that callers see, except the one that the contract specifies. */
 const MESSAGE =
   /\b(?:rejected|conflict|fault|errorReply)\(\s*(?:4\d\d,\s*)?[\w']+,\s*(['`])([^'`]+ [^'`]+)\1/g;
 /** A sentence may begin with the name of a field or with what is filled in. */
