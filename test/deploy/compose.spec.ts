@@ -85,13 +85,10 @@ describe('docker-compose.yml', () => {
     expect(runs(entrypoint ?? command ?? [])).toBe(true);
   });
 
-  it.each(ours)(
-    '%s accepts its settings, and knows all of them',
-    (name, { environment = {} }) => {
-      expect(unknownSettings(kindOf(name), environment)).toEqual([]);
-      expect(faultsOf(kindOf(name), environment)).toEqual([]);
-    },
-  );
+  it.each(ours)('%s accepts its settings, and knows all of them', (name, { environment = {} }) => {
+    expect(unknownSettings(kindOf(name), environment)).toEqual([]);
+    expect(faultsOf(kindOf(name), environment)).toEqual([]);
+  });
 
   it('restarts long-running processes, also with the machine, and no tools', () => {
     for (const [name, { restart }] of Object.entries(services)) {

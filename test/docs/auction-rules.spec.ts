@@ -58,19 +58,22 @@ describe('the worked examples', () => {
     );
   });
 
-  it.each(contests.map((row) => [row.Example ?? '', row] as const))('%s gives the stated result', (name, row) => {
-    const own = quotes.filter(({ Example: example }) => example === name);
-    expect(own.length).toBeGreaterThan(1);
-    const contest = contestOf(row);
-    const ranked = rank(contest, own.map(contenderOf));
-    const fills = award(contest, ranked);
-    const told = own.map(({ Quote: quote = '' }) => {
-      const place = ranked.findIndex((one) => one.quote_id === quote) + 1;
-      const fill = fills.find((one) => one.quote.quote_id === quote);
-      return [quote, place === 0 ? '' : String(place), String((fill?.quantity_atoms ?? 0) / CONTRACT)];
-    });
-    expect(told).toEqual(own.map(({ Quote, Rank, Awarded }) => [Quote, Rank, Awarded]));
-  });
+  it.each(contests.map((row) => [row.Example ?? '', row] as const))(
+    '%s gives the stated result',
+    (name, row) => {
+      const own = quotes.filter(({ Example: example }) => example === name);
+      expect(own.length).toBeGreaterThan(1);
+      const contest = contestOf(row);
+      const ranked = rank(contest, own.map(contenderOf));
+      const fills = award(contest, ranked);
+      const told = own.map(({ Quote: quote = '' }) => {
+        const place = ranked.findIndex((one) => one.quote_id === quote) + 1;
+        const fill = fills.find((one) => one.quote.quote_id === quote);
+        return [quote, place === 0 ? '' : String(place), String((fill?.quantity_atoms ?? 0) / CONTRACT)];
+      });
+      expect(told).toEqual(own.map(({ Quote, Rank, Awarded }) => [Quote, Rank, Awarded]));
+    },
+  );
 });
 
 describe('money', () => {

@@ -25,13 +25,10 @@ describe('the catalogue of errors of execution', () => {
     expect([...codesOfTheRules()].filter((code) => !named.includes(code))).toEqual([]);
   });
 
-  it.each(all.map((row): [string, TableRow] => [codeOf(row), row]))(
-    'describes %s correctly',
-    (code, row) => {
-      expect(codeIn(row.Classification ?? '')).toEqual([classificationOf(code)]);
-      expect(codeIn(row.Actions ?? '')).toEqual(actionsOf(code));
-    },
-  );
+  it.each(all.map((row): [string, TableRow] => [codeOf(row), row]))('describes %s correctly', (code, row) => {
+    expect(codeIn(row.Classification ?? '')).toEqual([classificationOf(code)]);
+    expect(codeIn(row.Actions ?? '')).toEqual(actionsOf(code));
+  });
 
   it.each(refusals.map((row): [string, string] => [codeOf(row), row.Status ?? '']))(
     'has the right status for %s',

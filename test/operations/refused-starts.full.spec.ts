@@ -86,17 +86,20 @@ describe('an internal listener on a missing interface', () => {
 });
 
 describe('OWNER_URLS', () => {
-  it.each(['owner', 'gateway', 'settler'])('has one address for each shard, or no %s starts', async (kind) => {
-    const process = `apps/${kind}/main.js`;
-    const four = await ending(process, { OWNER_URLS: [...OWNERS, 'http://127.0.0.1:5'].join() });
-    expect([four.code, four.fatal]).toEqual([
-      78,
-      ['OWNER_URLS is wrong: it has 4 addresses, and there are 3 shards with one each'],
-    ]);
-    const twice = await ending(process, { OWNER_URLS: [...OWNERS.slice(0, 2), `${OWNERS[0]}/`].join() });
-    expect([twice.code, twice.fatal]).toEqual([
-      78,
-      ['OWNER_URLS is wrong: 127.0.0.1:2 stands for two shards'],
-    ]);
-  });
+  it.each(['owner', 'gateway', 'settler'])(
+    'has one address for each shard, or no %s starts',
+    async (kind) => {
+      const process = `apps/${kind}/main.js`;
+      const four = await ending(process, { OWNER_URLS: [...OWNERS, 'http://127.0.0.1:5'].join() });
+      expect([four.code, four.fatal]).toEqual([
+        78,
+        ['OWNER_URLS is wrong: it has 4 addresses, and there are 3 shards with one each'],
+      ]);
+      const twice = await ending(process, { OWNER_URLS: [...OWNERS.slice(0, 2), `${OWNERS[0]}/`].join() });
+      expect([twice.code, twice.fatal]).toEqual([
+        78,
+        ['OWNER_URLS is wrong: 127.0.0.1:2 stands for two shards'],
+      ]);
+    },
+  );
 });

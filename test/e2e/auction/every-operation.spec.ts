@@ -148,11 +148,7 @@ describe('bytes that are not a request, or arrive too slowly', () => {
     ['two lengths', get('Content-Length: 1', 'Content-Length: 2'), '400 malformed_request'],
     ['a header that is too long', get(`A: ${'a'.repeat(20_000)}`), '431 request_headers_too_large'],
     ['too many headers', get(...many), '431 request_headers_too_large'],
-    [
-      'an unknown coding',
-      get('Transfer-Encoding: gzip, chunked'),
-      '501 unsupported_transfer_coding',
-    ],
+    ['an unknown coding', get('Transfer-Encoding: gzip, chunked'), '501 unsupported_transfer_coding'],
   ])('%s is %#', async (_, bytes, expected) => {
     expect(told(await rawExchange(floor.cluster.gatewayUrl, bytes))).toBe(expected);
   });

@@ -156,7 +156,10 @@ describe.each(Object.keys(STORIES))('an auction that %s', (name) => {
       expect(plain.snapshots[0]!.auctions).toEqual([await trader.view(id)]);
       expect(plain.events).toEqual([]);
       const fromSecond = await client.subscribeTo(id, { after_seq: 1 });
-      await client.untilIt(() => client.memory.of(fromSecond).events.length >= entries.length - 1, 'the past');
+      await client.untilIt(
+        () => client.memory.of(fromSecond).events.length >= entries.length - 1,
+        'the past',
+      );
       const { snapshots, events } = client.memory.of(fromSecond);
       expect(snapshots[0]!.auctions).toEqual([await trader.view(id)]);
       const said = events.map(({ timeline_seq: seq, kind, occurred_at: at, data }) => [seq, kind, at, data]);

@@ -83,12 +83,15 @@ describe('hello', () => {
     expect((await client.hello()).resumed).toBe(false);
   });
 
-  it.each(['ping', 'subscribe', 'quote.submit', 'bye', 'anything'])('must come first, not %s', async (type) => {
-    const client = await floor.open({ token: await floor.token(maker.name) });
-    client.say({ type, cmd_id: 'x' });
-    expect((await client.untilClosed()).code).toBe(BAD_MESSAGE);
-    expect(client.frames).toEqual([]);
-  });
+  it.each(['ping', 'subscribe', 'quote.submit', 'bye', 'anything'])(
+    'must come first, not %s',
+    async (type) => {
+      const client = await floor.open({ token: await floor.token(maker.name) });
+      client.say({ type, cmd_id: 'x' });
+      expect((await client.untilClosed()).code).toBe(BAD_MESSAGE);
+      expect(client.frames).toEqual([]);
+    },
+  );
 });
 
 describe('a message that cannot be carried out', () => {
@@ -138,11 +141,7 @@ describe('a message that cannot be carried out', () => {
       () => ({ type: 'subscribe', channel: 'auction', auction_id: auctionId, after_seq: -1 }),
       '400 invalid_json',
     ],
-    [
-      'an unknown subscription',
-      () => ({ type: 'unsubscribe', subscription_id: 's9' }),
-      '404 not_found',
-    ],
+    ['an unknown subscription', () => ({ type: 'unsubscribe', subscription_id: 's9' }), '404 not_found'],
     ['no subscription', () => ({ type: 'unsubscribe' }), '400 invalid_json'],
     ['a refresh without a token', () => ({ type: 'auth.refresh' }), '400 invalid_json'],
     ['a refresh with a broken token', () => ({ type: 'auth.refresh', token: 'x' }), '401 unauthorized'],

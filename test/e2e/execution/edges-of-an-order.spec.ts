@@ -40,13 +40,16 @@ describe.each(VENUES)('a price at %s', (exchange_id) => {
     expect(await trader.place(order, 'open')).toMatchObject({ sent: { price: String(price) } });
   });
 
-  it.each([0.0555, 0.101, 0.155, 0.899])('of %d is not on the grid, and nothing is changed', async (price) => {
-    const record = await floor.market(exchange_id, { bands });
-    const order = { ...namesOf(exchange_id, record, 0), ...LIMIT, side: 'buy', price };
-    expect(await refusal(order)).toEqual([400, 'VALIDATION_INVALID_PRICE']);
-    const { orders } = await floor.admin('GET', `/markets/${exchange_id}/${record.market_id}`);
-    expect(orders).toEqual([]);
-  });
+  it.each([0.0555, 0.101, 0.155, 0.899])(
+    'of %d is not on the grid, and nothing is changed',
+    async (price) => {
+      const record = await floor.market(exchange_id, { bands });
+      const order = { ...namesOf(exchange_id, record, 0), ...LIMIT, side: 'buy', price };
+      expect(await refusal(order)).toEqual([400, 'VALIDATION_INVALID_PRICE']);
+      const { orders } = await floor.admin('GET', `/markets/${exchange_id}/${record.market_id}`);
+      expect(orders).toEqual([]);
+    },
+  );
 
   it('of a market without a published grid is for the venue to judge', async () => {
     const record = await floor.market(exchange_id, { grid: false, tick_size: '0.01' });

@@ -303,7 +303,7 @@ describe('a completed auction', () => {
     expect(secrets.filter((secret) => bytes.includes(secret))).toEqual([]);
   });
 
-  it("shows no hash of the journal, which would let a reader guess names", async () => {
+  it('shows no hash of the journal, which would let a reader guess names', async () => {
     const hashes = await books.rows<{ hash: string }>(
       `select encode(hash, 'hex') as hash from auction_history.events where auction_id = $1`,
       [ids.won],

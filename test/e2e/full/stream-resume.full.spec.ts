@@ -312,7 +312,7 @@ describe('an invalid token', () => {
     await client.subscribe();
   }
 
-  it("of another account, garbled, or not a token: resumed false, INVALID, and the stream starts with a snapshot", async () => {
+  it('of another account, garbled, or not a token: resumed false, INVALID, and the stream starts with a snapshot', async () => {
     const { auction_id: id } = await opens(originator, [maker, await floor.trader('load-maker-6')]);
     const foreign = await floor.listen('load-maker-6');
     await foreign.subscribeTo(id);

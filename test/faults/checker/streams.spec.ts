@@ -89,5 +89,7 @@ it('takes an auction for over if a later snapshot leaves it out, but not if it w
     { behind: 0, auctions: [] },
     { behind: 1, auctions: [] as AuctionJson[] },
   ];
-  expect(wrongs([event(1, 'a', 1)], twoSnapshots)).toEqual(['streams are complete: me has received 0 of 3 lines of b']);
+  expect(wrongs([event(1, 'a', 1)], twoSnapshots)).toEqual([
+    'streams are complete: me has received 0 of 3 lines of b',
+  ]);
 });

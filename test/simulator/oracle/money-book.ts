@@ -113,7 +113,12 @@ export class MoneyBook {
     );
   }
 
-  private settle(awardId: string, venue: string, reported: number | null | undefined, workedAt: string): void {
+  private settle(
+    awardId: string,
+    venue: string,
+    reported: number | null | undefined,
+    workedAt: string,
+  ): void {
     const found = this.findAward(awardId);
     must(found !== undefined, LEDGER, () => `${awardId} was settled but never awarded`);
     const { file, award } = found;

@@ -71,7 +71,10 @@ export class LinkEnd implements LinkSocket {
   on(event: 'open' | 'close' | 'ping' | 'pong', callback: () => void): void;
   on(event: 'message', callback: (data: RawData) => void): void;
   on(event: 'error', callback: (error: Error) => void): void;
-  on(event: 'open' | 'close' | 'ping' | 'pong' | 'message' | 'error', callback: (given: never) => void): void {
+  on(
+    event: 'open' | 'close' | 'ping' | 'pong' | 'message' | 'error',
+    callback: (given: never) => void,
+  ): void {
     const listeners: ((given: never) => void)[] = this.listeners[event];
     listeners.push(callback);
   }
