@@ -1,13 +1,11 @@
-/**
- * Checks that no other tool makes: names, duplicate types, marks of unfinished work, sizes. `node
- * tools/house-rules.mjs [root]`.
- */
+/** Checks that no other tool makes: names, duplicate types, unfinished work, words of prose, sizes. */
 import { resolve } from 'node:path';
 import { nameFaults } from './house/names.mjs';
 import { functionLengths, sizeReport } from './house/sizes.mjs';
 import { textFaults } from './house/texts.mjs';
 import { isCode, isSpec, isText, linesOf, writtenFiles } from './house/tree.mjs';
 import { typeNameFaults } from './house/type-names.mjs';
+import { proseFaults } from './house/words.mjs';
 
 const root = resolve(process.argv[2] ?? '.');
 const texts = writtenFiles(root)
@@ -23,7 +21,7 @@ const sizes = sizeReport(
 );
 const faults = [
   ...writtenFiles(root).flatMap(nameFaults),
-  ...texts.flatMap(({ path, lines }) => textFaults(path, lines)),
+  ...texts.flatMap(({ path, lines }) => [...textFaults(path, lines), ...proseFaults(path, lines)]),
   ...typeNameFaults(typed),
   ...sizes.faults,
 ];

@@ -8,6 +8,8 @@ import { type ToolOutcome, ROOT, runTool } from './tool.js';
 const UNFINISHED = ['TO', 'DO'].join('');
 const ALONE = ['it', 'only'].join('.');
 const LEFT_OUT = ['describe', 'skip'].join('.');
+const OLD_WORD = ['no', 'body'].join('');
+const AT_THE_BACK = ['be', 'hind'].join('');
 const SILENCED = ['// eslint', 'disable-next-line eqeqeq'].join('-');
 
 describe('house rules', () => {
@@ -38,6 +40,25 @@ describe('house rules', () => {
     ['unfinished work', 'docs/plan.md', `one\n${UNFINISHED}: two\n`, /plan\.md:2: finish it/],
     ['a test run alone', 'libs/edge/body.spec.ts', `${ALONE}('x', () => {});\n`, /every test runs/],
     ['a test left out', 'libs/edge/body.spec.ts', `${LEFT_OUT}('x', () => {});\n`, /every test runs/],
+    [
+      'an old word in a comment',
+      'libs/edge/body.ts',
+      `// ${OLD_WORD} reads it\nx;\n`,
+      /body\.ts:1: "\w+": name/,
+    ],
+    [
+      'an old word in a text',
+      'libs/edge/body.ts',
+      `const x = '${OLD_WORD} reads it';\n`,
+      /body\.ts:1: "\w+"/,
+    ],
+    ['an old word in a document', 'docs/plan.md', `one\n${OLD_WORD} reads it\n`, /plan\.md:2: "\w+"/],
+    [
+      'a comment of four lines',
+      'libs/edge/body.ts',
+      '/**\n * a\n * b\n * c\n * d\n */\nx;\n',
+      /:6: .* three lines/,
+    ],
     ['a silenced rule without a reason', 'libs/edge/body.ts', `${SILENCED}\n`, /say why/],
     ['a file of 501 lines', 'libs/edge/body.ts', 'x;\n'.repeat(501), /501 lines, the limit is 500/],
   ])('refuse %s', async (_what, path, text, fault) => {
@@ -60,6 +81,11 @@ describe('house rules', () => {
       'libs/edge/answer.ts': 'export class Answer {}\n',
     };
     expect((await judge(spec)).stderr).toBe('');
+  });
+
+  it('accept names of one word, comments of three lines, and a process behind a proxy', async () => {
+    const text = `// one\n// two\n// three, ${AT_THE_BACK} a proxy\nconst ${OLD_WORD} = '${OLD_WORD}';\n`;
+    expect((await judge({ 'libs/edge/body.ts': text })).stderr).toBe('');
   });
 
   it('accept ordinary files, and a silenced rule with its reason', async () => {

@@ -34,8 +34,8 @@ afterEach(async () => {
 afterAll(() => database.drop());
 
 it.each([
-  [4, 'record 5 behind it has the seal of an owner: nothing is to be taken away there'],
-  [5, 'record 5 has the seal of an owner itself: nothing is to be taken away there'],
+  [4, 'record 5 after it has the seal of an owner: remove nothing there'],
+  [5, 'record 5 itself has the seal of an owner: remove nothing there'],
 ])('damage of record %i is not mistaken for an end without a seal', async (sequence, message) => {
   await database.pool.query(`update journal.records set payload = '"x"' where sequence = $1`, [sequence]);
   const { code, output } = await runTool('apps/cli/main.js journal', ['verify', '--chain-only'], {
