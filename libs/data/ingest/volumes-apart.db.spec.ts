@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { IngestWorld } from '#libs/testing/data/ingest-world.js';
-import { marketEvent, START, tradeEvent } from '#libs/testing/data/streams.js';
+import { bustOf, marketEvent, START, tradeEvent } from '#libs/testing/data/streams.js';
 import { VolumesApart } from './volumes-apart.js';
 
 const CONTRACT = 1_000_000n;
@@ -47,4 +47,15 @@ it('a venue that does not answer is compared with nothing', async () => {
   expect(await apart.find(() => Promise.resolve(undefined))).toEqual([]);
   expect(await apart.find(counts({ steady: 900n }))).toEqual([]);
   expect(await apart.find(counts({ steady: 900n }))).toEqual([]);
+});
+
+it('a bust is no difference: the comparison begins again, whether or not the venue takes the trade back too', async () => {
+  const apart = new VolumesApart(world.database.pool, 'venue_b');
+  await trade('quiet', 4n);
+  const before = counts({ quiet: 4n });
+  for (let time = 0; time < 3; time += 1) expect(await apart.find(before)).toEqual([]);
+  const named = { source_id: `t-${String(trades)}`, source_ts: START + trades, size: 4n * CONTRACT };
+  await world.ingestAll('venue_b', [[bustOf(tradeEvent('venue_b', 'quiet', named))]]);
+  for (const count of [before, counts({ quiet: 0n }), counts({ quiet: 0n }), counts({ quiet: 0n })])
+    expect(await apart.find(count)).toEqual([]);
 });

@@ -76,14 +76,17 @@ export class VolumesApart {
   }
 }
 
-/** Whether they are apart. After a difference, and where trades were taken back, the comparison begins again. */
+/** Whether they are apart. After a difference, and after trades were busted or dropped, the comparison begins again. */
 function compare(market: CountedMarket, now: bigint): boolean {
   const { ours, theirs, earlier } = market;
   if (ours === undefined) return false;
+  if (now < ours) {
+    market.earlier = undefined;
+    return false;
+  }
   const measured = { least: theirs - now, most: theirs - ours };
-  const isKnown = earlier !== undefined && now >= ours;
-  const least = isKnown && earlier.least > measured.least ? earlier.least : measured.least;
-  const most = isKnown && earlier.most < measured.most ? earlier.most : measured.most;
+  const least = earlier !== undefined && earlier.least > measured.least ? earlier.least : measured.least;
+  const most = earlier !== undefined && earlier.most < measured.most ? earlier.most : measured.most;
   const isApart = least > most;
   market.earlier = isApart ? measured : { least, most };
   return isApart;

@@ -47,6 +47,7 @@ describe('an order', () => {
     const rest = fillOf({ ...(await termsOf(order_id)) }, 7n * ONE, 1);
     await session.live.ask({
       op: 'observed',
+      account: 'account-b',
       user_id: session.user_id,
       venue: 'venue_b',
       orders: [],
@@ -451,6 +452,7 @@ it('an order has a client id at the venue that is durable before the send', asyn
   } as const;
   await session.live.ask({
     op: 'observed',
+    account: 'account-b',
     user_id: session.user_id,
     venue: 'venue_b',
     orders: [seen],
@@ -468,7 +470,7 @@ it('a market order that found nothing fails with the reason in its answer, also 
   const order = seenOf(task.terms, [], { status: 'cancelled' });
   const { market_id, outcome, side } = task.terms;
   await session.live.ask({
-    ...{ op: 'observed', user_id: session.user_id, venue: 'venue_b', fills: [] },
+    ...{ op: 'observed', account: 'account-b', user_id: session.user_id, venue: 'venue_b', fills: [] },
     orders: [{ ...order, market_id, outcome, outcome_index: 0, side }],
   });
   expect(await session.orderOf(order_id)).toMatchObject({ status: 'submitting' });

@@ -162,8 +162,6 @@ export class Cell {
         return executors.observed(request);
       case 'balances':
         return executors.balances(request);
-      case 'may_link':
-        return executors.mayLink(request);
       case 'link_account':
         return executors.link(request);
       case 'transfer_report':

@@ -179,6 +179,7 @@ export class ExecutorCalls {
     const entry = this.ports.users.entryOf(request.user_id);
     let open: readonly string[] = [];
     const reply = await this.decideWithRecall(entry, (recollection, at) => {
+      if (!isLinked(entry, request)) return this.acknowledge([]);
       const noticed = this.ports.observations.decide(recollection, request, at);
       open = noticed.open;
       return this.acknowledge(noticed.events);
@@ -187,7 +188,7 @@ export class ExecutorCalls {
       const order = orderOf(entry.head, order_id);
       if (order !== undefined) this.ports.watch.ask(entry, order);
     }
-    if (request.is_complete === true) this.askForMissing(entry, request);
+    if (request.is_complete === true && isLinked(entry, request)) this.askForMissing(entry, request);
     return reply;
   }
 
@@ -205,21 +206,13 @@ export class ExecutorCalls {
     const entry = this.ports.users.entryOf(request.user_id);
     const found = { isSuspicious: false };
     const reply = await this.run((at) => {
+      if (!isLinked(entry, request)) return this.acknowledge([]);
       const checked = this.check.decide(entry, request, at);
       found.isSuspicious = checked.isSuspicious;
       return this.acknowledge(checked.events);
     });
     if (found.isSuspicious) this.ports.watch.reconcileSoon(entry, request.venue);
     return reply;
-  }
-
-  mayLink({ user_id, venue, account }: Request<'may_link'>): Promise<LinkReply> {
-    const entry = this.ports.users.entryOf(user_id);
-    return this.run(() =>
-      mayReplaceAccount(entry, venue, account)
-        ? { events: [], reply: () => answer('may_link', {}) }
-        : refused(STILL_IN_USE),
-    );
   }
 
   link({ user_id, venue, account }: Request<'link_account'>): Promise<LinkReply> {
@@ -311,6 +304,14 @@ function refused(reply: LinkReply): CellDecision {
 function amendIn(task_id: string): { amend_id?: string } {
   const { kind, id } = readTaskId(task_id);
   return kind === 'amend' ? { amend_id: id } : {};
+}
+
+/** A read of an account may end after another account has taken its place. */
+function isLinked(
+  { head: { holdings } }: UserEntry,
+  { venue, account }: { readonly venue: VenueId; readonly account: string },
+): boolean {
+  return holdings.links.get(venue)?.account === account;
 }
 
 /** Whether the account may be linked. Orders and shares are found by their account, so none may be left in the former one. */

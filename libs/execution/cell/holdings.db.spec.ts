@@ -80,9 +80,9 @@ describe('shares of a sell that is just being sent', () => {
 });
 
 describe('an account', () => {
-  const balances = (value: bigint, as_of = 1_000_000) =>
+  const balances = (value: bigint, account = 'account-b', as_of = 1_000_000) =>
     ({
-      ...({ op: 'balances', venue: 'venue_b', tokens: [], movements: [] } as const),
+      ...({ op: 'balances', account, venue: 'venue_b', tokens: [], movements: [] } as const),
       ...{ user_id: session.user_id, as_of, cash: [{ asset: 'USD', value }] },
     }) as const;
 
@@ -111,14 +111,16 @@ describe('an account', () => {
     } as const;
     expect((await session.live.ask(other)).status).toBe(200);
     expect((await session.live.ask(other)).status).toBe(200);
-    await session.live.ask(balances(30n * ONE));
+    // A read of the former account that ends only now counts for nothing.
+    await session.live.ask(balances(100n * ONE));
+    await session.live.ask(balances(30n * ONE, 'other'));
     const moved = (await session.live.journaled()).filter(({ type }) => type === 'BALANCE_MOVED');
     expect(moved).toMatchObject([
       { movement: 'DEPOSIT', amount: 100n * ONE },
       { movement: 'WITHDRAWAL', amount: -100n * ONE },
       { movement: 'DEPOSIT', amount: 30n * ONE },
     ]);
-    await session.live.ask(balances(30n * ONE));
+    await session.live.ask(balances(30n * ONE, 'other'));
     expect((await session.live.ask<'reconciliation'>({ op: 'reconciliation' })).body.differences).toEqual([]);
   });
 
@@ -147,6 +149,7 @@ describe('an account', () => {
     for (let times = 0; times < 2; times += 1)
       await session.live.ask({
         op: 'observed',
+        account: 'account-b',
         user_id: session.user_id,
         venue: 'venue_b',
         orders: [order],

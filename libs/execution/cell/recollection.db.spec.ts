@@ -25,7 +25,7 @@ async function observe(fills: readonly ObservedFill[], orders: readonly OrderTer
     ...{ market_id: terms.market_id, outcome: terms.outcome, outcome_index: 0, side: terms.side },
   }));
   const { status } = await session.live.ask({
-    ...{ op: 'observed', user_id, venue: 'venue_b', orders: foreign, fills },
+    ...{ op: 'observed', account: 'account-b', user_id, venue: 'venue_b', orders: foreign, fills },
   });
   expect(status).toBe(200);
 }

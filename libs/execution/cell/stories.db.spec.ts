@@ -92,6 +92,7 @@ describe('problems that users had on other platforms', () => {
     for (let times = 0; times < 2; times += 1)
       await session.live.ask({
         op: 'observed',
+        account: 'account-b',
         user_id: session.user_id,
         venue: 'venue_b',
         orders: [],
@@ -106,7 +107,14 @@ describe('problems that users had on other platforms', () => {
     const terms = await session.executor.places([3n * ONE]);
     await session.restart();
     const fills = [fillOf(terms, 3n * ONE)];
-    await session.live.ask({ op: 'observed', user_id: session.user_id, venue: 'venue_b', orders: [], fills });
+    await session.live.ask({
+      op: 'observed',
+      account: 'account-b',
+      user_id: session.user_id,
+      venue: 'venue_b',
+      orders: [],
+      fills,
+    });
     expect(await session.orderOf(order_id)).toMatchObject({
       filled_quantity: '3',
       status: 'partially_filled',
@@ -130,6 +138,7 @@ describe('problems that users had on other platforms', () => {
     const late = fillOf(terms, 7n * ONE, 'late');
     await session.live.ask({
       op: 'observed',
+      account: 'account-b',
       user_id: session.user_id,
       venue: 'venue_b',
       orders: [],

@@ -17,6 +17,7 @@ interface TaskIdentity {
   readonly task_id: string;
   readonly user_id: string;
   readonly venue: VenueId;
+  readonly account?: string;
 }
 
 /** Builds the task from the present state. Undefined if there is nothing left to do. */
@@ -26,7 +27,8 @@ export function buildTask(
   work: Work,
   task_id: string,
 ): ExecutorTask | undefined {
-  const identity = { task_id, user_id: entry.user_id, venue };
+  const account = entry.head.holdings.links.get(venue)?.account;
+  const identity = { task_id, user_id: entry.user_id, venue, ...(account === undefined ? {} : { account }) };
   if (work.kind === 'reconcile') return { ...identity, kind: 'reconcile' };
   if (work.kind === 'transfer') return transferTask(entry, identity, work.transfer_id);
   const order = orderOf(entry.head, work.order_id);

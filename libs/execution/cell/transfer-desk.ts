@@ -27,6 +27,9 @@ export interface TransferDeskPorts {
 
 /** Transfers between the vault and an account at a venue. The amount is held here first, and then moved once at the venue. */
 export class TransferDesk {
+  /** Requests that are being answered, by user and the client's id. */
+  private readonly underWay = new Map<string, Promise<LinkReply>>();
+
   constructor(private readonly ports: TransferDeskPorts) {}
 
   /** Runs before any command. Releases holds in the vault whose transfer never came into the journal. */
@@ -38,7 +41,20 @@ export class TransferDesk {
     }
   }
 
-  transfer(request: TransferRequest): Promise<LinkReply> {
+  /** A repeat waits for the first request, so that both never hold the amount at the same time. */
+  async transfer(request: TransferRequest): Promise<LinkReply> {
+    const key = `${request.user_id}/${request.client_request_id}`;
+    for (let first = this.underWay.get(key); first !== undefined; first = this.underWay.get(key)) await first;
+    const reply = this.begin(request);
+    this.underWay.set(key, reply);
+    try {
+      return await reply;
+    } finally {
+      this.underWay.delete(key);
+    }
+  }
+
+  private begin(request: TransferRequest): Promise<LinkReply> {
     const transferId = this.ports.newId();
     const entry = this.ports.users.entryOf(request.user_id);
     const isKnown = earlierOf(entry, request) !== undefined;

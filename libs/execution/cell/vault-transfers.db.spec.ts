@@ -54,6 +54,14 @@ it('a transfer from the vault is held first, and cannot take money that auctions
   expect(more.code).toBe('INSUFFICIENT_BALANCE');
 });
 
+it('repeats at the same time get the one transfer, though the vault has the amount only once', async () => {
+  const move = { ...MOVE, user_id: session.user_id, amount: 60n * ONE, client_request_id: 'once' };
+  const replies = await Promise.all([1, 2, 3].map(() => session.live.ask<'transfer'>(move)));
+  const ids = new Set(replies.map(({ body }) => body.transfer.terms.transfer_id));
+  expect([replies.map(({ status }) => status), ids.size]).toEqual([[200, 200, 200], 1]);
+  expect(await statuses()).toEqual([{ status: 'HELD', amount: 60_000_000 }]);
+});
+
 it('the hold of a transfer that the cell refuses is released in the vault', async () => {
   const stranger = randomUUID();
   for (const table of ['custody.balances', 'risk.evidence', 'risk.reserved']) {

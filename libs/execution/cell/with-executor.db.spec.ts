@@ -47,6 +47,8 @@ beforeEach(async () => {
   client = await practice.account();
   const ring = new HeldKeys();
   await ring.storeKey(session.user_id, client.keys);
+  const { user_id, live } = session;
+  await live.ask({ op: 'link_account', user_id, venue: 'venue_b', account: client.account });
   faults = [];
   // The cell's time leaps, but signatures for the venue need the real time.
   const clock = new SystemClock();

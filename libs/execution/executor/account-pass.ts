@@ -48,10 +48,11 @@ export async function passOver(
   for (let tries = 1; tries < TRIES && !reading.isOfOneMoment; tries += 1)
     reading = await read(account, since);
   const { fills, orders, balances, movements, isOfOneMoment } = reading;
-  const as_of = await cell.observed({ user_id, venue, orders, fills, is_complete: true });
+  const read_of = { user_id, venue, account: account.account };
+  const as_of = await cell.observed({ ...read_of, orders, fills, is_complete: true });
   // The account changed during every try, so its balances prove nothing. The next pass tries again.
   if (!isOfOneMoment) return { since: plusMillis(began, -OVERLAP_MILLIS) };
-  await cell.balances({ user_id, venue, as_of, ...balances, movements: movements.map(seenMovement) });
+  await cell.balances({ ...read_of, as_of, ...balances, movements: movements.map(seenMovement) });
   return { since: plusMillis(began, -OVERLAP_MILLIS), balances: lookOf(balances) };
 }
 

@@ -116,8 +116,8 @@ export class AccountWatch {
     fills: readonly ObservedFill[],
     orders: readonly ObservedAccountOrder[],
   ): Promise<void> {
-    const { user_id, venue, cell } = this.ports;
-    await cell.observed({ user_id, venue, fills, orders });
+    const { user_id, venue, cell, account } = this.ports;
+    await cell.observed({ user_id, venue, account: account.account, fills, orders });
   }
 
   private async guarded(what: string, work: () => Promise<void>): Promise<boolean> {

@@ -96,12 +96,6 @@ export class CellClient {
     bodyOf(await this.ask({ op: 'venue_health', health }));
   }
 
-  async mayLink(account: Asked<'may_link'>): Promise<boolean> {
-    const { status } = await this.ask({ op: 'may_link', ...account });
-    if (status >= NO_ANSWER) throw new CellUnavailable(`the cell answered with ${status}`);
-    return status === 200;
-  }
-
   /** The cell's reply, unchanged, for the caller of the link. */
   link_account(account: Asked<'link_account'>): Promise<LinkReply> {
     return this.ask({ op: 'link_account', ...account });

@@ -68,14 +68,18 @@ export class ExecutorLinkHandler {
     const cell = cells[cellOf(user_id, cells.length)];
     if (cell === undefined) throw new CellUnavailable('no cell has this user');
     const isNew = !(await accounts.has(user_id, venue));
-    const account = await accounts
-      .venue(venue)
-      .open(user_id, credentials, (account) => cell.mayLink({ user_id, venue, account }));
+    let linked: LinkReply | undefined;
+    // Linked before the credentials are stored: a refused link changes nothing, and one that breaks off can be repeated.
+    const account = await accounts.venue(venue).open(user_id, credentials, async (account) => {
+      linked = await cell.link_account({ user_id, venue, account });
+      if (linked.status >= UNAVAILABLE) throw new CellUnavailable(`the cell answered with ${linked.status}`);
+      return linked.status === 200;
+    });
     // An account that the user already owned has its own money.
     if (isNew && credentials === undefined) await this.ports.credit?.give(venue, account, practice_credit);
     accounts.forget(user_id, venue);
     reconciler.forget(user_id, venue);
-    const linked = await cell.link_account({ user_id, venue, account });
+    linked ??= await cell.link_account({ user_id, venue, account });
     // The cell now hands out the account to be read. Its feed need not wait for that.
     if (linked.status === 200) reconciler.follow(cell, user_id, venue);
     return linked;

@@ -470,6 +470,31 @@ describe('requests from gateways', () => {
     expect(status).toBe(200);
   });
 
+  it('credentials whose link the cell refuses are not stored', async () => {
+    const { user } = await trader();
+    const { key_id, private_key_pem } = (await practice.account('0')).keys;
+    const link = { op: 'link_venue', request_id: 'r', user_id: user, venue: 'venue_b' } as const;
+    const before = await ring.accountOf(user);
+    for (const [status, expected] of [
+      [400, 400],
+      [503, 503],
+    ] as const) {
+      cell.linkStatus = status;
+      const reply = await executor.link.handle({ ...link, credentials: { key_id, private_key_pem } });
+      expect([reply.status, await ring.accountOf(user)]).toEqual([expected, before]);
+    }
+  });
+
+  it('nothing is sent with the key of another account than the linked one', async () => {
+    const [{ user, client }, market] = [await trader(), await practice.market()];
+    const terms = submission(user, market);
+    const task = { kind: 'submit', user_id: user, venue: 'venue_b', terms, attempt: 1 } as const;
+    const { report } = await cell.give({ ...task, account: 'another' });
+    expect(report).toMatchObject({ what: 'not-sent', failure: { code: 'EXCHANGE_NOT_LINKED' } });
+    expect(await ordersIn(market)).toEqual([]);
+    expect((await cell.give({ ...task, account: client.account })).report).toMatchObject({ what: 'placed' });
+  });
+
   it('a user without a key is not linked', async () => {
     const user_id = randomUUID();
     const balances = { op: 'account_balances', request_id: 'r', user_id, venue: 'venue_b' } as const;

@@ -28,11 +28,13 @@ export class LinkedAccounts {
     return venue;
   }
 
-  async of(user_id: string, venue: VenueId): Promise<VenueAccount> {
+  /** Fails if the signer's key is for another account than the linked one: a link may be under way, or have broken off. */
+  async of(user_id: string, venue: VenueId, linked?: string): Promise<VenueAccount> {
     const key = `${venue}/${user_id}`;
     const known = this.known.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined && (linked === undefined || known.account === linked)) return known;
     const opened = this.venue(venue).account(user_id, await this.named(user_id, venue));
+    if (linked !== undefined && opened.account !== linked) throw notLinked();
     this.known.set(key, opened);
     return opened;
   }
@@ -70,5 +72,5 @@ export class LinkedAccounts {
 }
 
 function notLinked(): NoAccount {
-  return new NoAccount({ code: 'EXCHANGE_NOT_LINKED', message: 'no key is kept for the user at this venue' });
+  return new NoAccount({ code: 'EXCHANGE_NOT_LINKED', message: 'no key is kept for the linked account' });
 }

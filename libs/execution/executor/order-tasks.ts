@@ -54,7 +54,7 @@ export class OrderTasks {
 
   private async done(cell: CellClient, task: OrderTask): Promise<Done> {
     try {
-      const account = await this.ports.accounts.of(task.user_id, task.venue);
+      const account = await this.ports.accounts.of(task.user_id, task.venue, task.account);
       switch (task.kind) {
         case 'submit':
           return await this.unlessBroken(task, () => this.submit(cell, account, task));
@@ -176,7 +176,8 @@ export class OrderTasks {
         // The amend may have traded. The fill must be booked before the new price is reported.
         const { user_id, venue } = task;
         const fills = await fillsOf(account, outcome.order, began, this.ports.clock);
-        if (fills.length > 0) await cell.observed({ user_id, venue, orders: [], fills });
+        if (fills.length > 0)
+          await cell.observed({ user_id, venue, account: account.account, orders: [], fills });
         return { call, report: { what: 'amended', price: task.price, order: outcome.order } };
       }
       case 'refused':

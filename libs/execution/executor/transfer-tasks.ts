@@ -23,7 +23,7 @@ export class TransferTasks {
   /** A transfer that stays in doubt is left to the cell, which hands it out again. */
   async carryOut(cell: CellClient, task: TransferTask): Promise<void> {
     try {
-      await this.move(cell, await this.accounts.of(task.user_id, task.venue), task);
+      await this.move(cell, await this.accounts.of(task.user_id, task.venue, task.account), task);
     } catch (error) {
       if (!(error instanceof NoAccount) || task.reference !== undefined) throw error;
       await this.end(cell, task, { step: 'failed', failure: error.failure });

@@ -99,6 +99,8 @@ export type ExecutorTask = {
   readonly task_id: string;
   readonly user_id: string;
   readonly venue: VenueId;
+  /** The account that is linked. Nothing is done with any other. */
+  readonly account?: string;
 } & (
   | { readonly kind: 'submit'; readonly terms: OrderTerms; readonly attempt: number }
   | {
@@ -213,6 +215,8 @@ export type ExecutorRequest =
       readonly op: 'observed';
       readonly user_id: string;
       readonly venue: VenueId;
+      /** The account that was read. What is seen of another than the linked one counts for nothing. */
+      readonly account: string;
       readonly orders: readonly (ObservedOrder & {
         readonly market_id: string;
         readonly outcome: string;
@@ -229,6 +233,8 @@ export type ExecutorRequest =
       readonly op: 'balances';
       readonly user_id: string;
       readonly venue: VenueId;
+      /** As for `observed`. */
+      readonly account: string;
       /** The journal position of the executor's last report before it began to read. */
       readonly as_of: number;
       readonly cash: readonly { readonly asset: string; readonly value: Micros; readonly shard?: number }[];
@@ -252,8 +258,7 @@ export type ExecutorRequest =
         readonly occurred_at: Instant;
       }[];
     }
-  /** Asked before another account's credentials replace the present ones. 409: the present account is still in use. */
-  | { readonly op: 'may_link'; readonly user_id: string; readonly venue: VenueId; readonly account: string }
+  /** Sent before credentials are stored. Refused while another account is in use. */
   | {
       readonly op: 'link_account';
       readonly user_id: string;

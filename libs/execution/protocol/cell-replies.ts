@@ -47,7 +47,6 @@ export interface CellReplies {
   readonly report: { readonly position: number };
   readonly observed: { readonly position: number };
   readonly balances: { readonly position: number };
-  readonly may_link: object;
   readonly link_account: { readonly linked_at: Instant };
   readonly transfer_report: { readonly position: number };
   readonly venue_health: Readonly<Record<string, never>>;

@@ -88,6 +88,8 @@ export interface VenueBalances {
 
 /** One user's account at one venue. The signer signs every request. No method sends anything twice. */
 export interface VenueAccount {
+  /** The venue's name of the account. */
+  readonly account: string;
   /** The id under which the venue will know the order. It is set before the send, and fixed for an attempt. */
   clientIdOf(order_id: string, attempt: number): string;
   /** The amounts as sent: rounded to the venue's grids, and never more than requested. */
@@ -144,12 +146,12 @@ export interface Venue {
   readonly markets: VenueMarkets;
   account(user_id: string, account: string): VenueAccount;
   /**
-   * Opens an account, or checks the user's own credentials. Those are stored if `mayTake` accepts their account.
+   * Opens an account, or checks the user's own credentials. Those are stored once `take` has accepted their account.
    * Returns the venue's name of the account.
    */
   open(
     user_id: string,
     credentials?: { readonly key_id: string; readonly private_key_pem: string },
-    mayTake?: (account: string) => Promise<boolean>,
+    take?: (account: string) => Promise<boolean>,
   ): Promise<string>;
 }

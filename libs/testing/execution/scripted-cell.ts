@@ -25,6 +25,8 @@ export class ScriptedCell {
   readonly told: ExecutorRequest[] = [];
   /** Called with a submission before the cell accepts it. */
   onBegin: (submission: Of<'begin_submission'>) => boolean | Promise<boolean> = () => true;
+  /** The status with which it answers links. */
+  linkStatus = 200;
   private readonly waiting: ExecutorTask[] = [];
   private readonly claims: ((tasks: ExecutorTask[]) => void)[] = [];
 
@@ -83,6 +85,8 @@ export class ScriptedCell {
         return { status: 200, body: toWire({ tasks: await this.claimed(request) }) };
       case 'begin_submission':
         return { status: (await this.onBegin(request)) ? 200 : 409, body: toWire({ attempt: 1 }) };
+      case 'link_account':
+        return { status: this.linkStatus, body: toWire({ linked_at: 'now' }) };
       default:
         return { status: 200, body: toWire({ position: this.told.length, linked_at: 'now' }) };
     }

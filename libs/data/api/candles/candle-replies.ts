@@ -1,5 +1,4 @@
 import { FairQueue } from '#libs/edge/fair-queue.js';
-import { SERVER_LIMITS } from '#libs/edge/server/server-limits.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { entityTag, type Reply } from '#libs/edge/reply/reply.js';
 import { clampedWindow, isEmptyWindow } from '../../rules/candles.js';
@@ -33,8 +32,8 @@ interface ShownBody {
   readonly etag: string;
 }
 
-/** Uncached ones, at once. */
-const READS_OF_AN_ACCOUNT = 4;
+/** Of one account, at once. They wait for no other system, so a long one keeps its share. */
+const UNCACHED_READS = { readsPerAccount: 4, readPatience: 60_000 };
 const CLOSED = 'private, max-age=60';
 const FORMING = 'no-cache';
 
@@ -50,7 +49,7 @@ export class CandleReplies {
   private readonly reads: FairQueue;
 
   constructor(private readonly ports: CandleReplyPorts) {
-    this.reads = new FairQueue({ ...SERVER_LIMITS, readsPerAccount: READS_OF_AN_ACCOUNT }, ports.clock);
+    this.reads = new FairQueue(UNCACHED_READS, ports.clock);
   }
 
   /** `account`: whose share an uncached reply takes; undefined on the companion listener, which knows no callers. */

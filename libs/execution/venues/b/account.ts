@@ -64,6 +64,10 @@ export class VenueBAccount implements VenueAccount {
     this.transferReference = (transfer_id) => transfers.transferReference(transfer_id);
   }
 
+  get account(): string {
+    return this.owner.account;
+  }
+
   clientIdOf(order_id: string, attempt: number): string {
     return attempt === 1 ? order_id : `${order_id}-${attempt}`;
   }

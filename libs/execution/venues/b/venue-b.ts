@@ -66,9 +66,9 @@ export class VenueB implements Venue {
   async open(
     user_id: string,
     credentials?: Credentials,
-    mayTake?: (account: string) => Promise<boolean>,
+    take?: (account: string) => Promise<boolean>,
   ): Promise<string> {
-    if (credentials !== undefined) return this.take(user_id, credentials, mayTake);
+    if (credentials !== undefined) return this.takeOver(user_id, credentials, take);
     const known = await this.parts.signer.accountOf(user_id, 'venue_b');
     if (known !== undefined && known.account !== '') return known.account;
     const { account, ...key } = await this.openAccount(user_id === VAULT_USER ? 'vault' : undefined);
@@ -76,16 +76,16 @@ export class VenueB implements Venue {
     return account;
   }
 
-  private async take(
+  private async takeOver(
     user_id: string,
     credentials: Credentials,
-    mayTake?: (account: string) => Promise<boolean>,
+    take?: (account: string) => Promise<boolean>,
   ): Promise<string> {
     // If the venue does not name the account of a key, the key id names it.
     const named = (await this.tryOut(credentials)) ?? credentials.key_id;
-    if (mayTake !== undefined && !(await mayTake(named)))
+    if (take !== undefined && !(await take(named)))
       throw new CredentialsRefused(
-        'they are of another account, and orders or shares are in the one that is linked',
+        'they are of another account, and orders, shares or transfers are in the one that is linked',
       );
     const { account } = await this.parts.signer.storeKey(user_id, { account: named, ...credentials });
     return account;

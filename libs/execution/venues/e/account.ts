@@ -69,6 +69,10 @@ export class VenueEAccount implements VenueAccount {
     this.transferred = (reference) => money.transferred(reference);
   }
 
+  get account(): string {
+    return this.owner.account;
+  }
+
   /** 128 bits, computed from the order and the attempt alone. */
   clientIdOf(order_id: string, attempt: number): string {
     const digest = createHash('sha256').update(`${order_id}/${attempt}`).digest('hex');
