@@ -9,7 +9,6 @@ import { ScriptedCell } from '#libs/testing/execution/scripted-cell.js';
 import { openPracticeB, type BClient, type PracticeB } from '#libs/testing/practice-b.js';
 import type { ExecutorTask } from '../protocol/cell-protocol.js';
 import { VAULT_USER } from '../protocol/signer-protocol.js';
-import { fromWire } from '../protocol/wire.js';
 import type { OrderTerms } from '../rules/order.js';
 import { openVenues } from '../venues/registry.js';
 import { Executor } from './executor.js';
@@ -438,67 +437,6 @@ describe('accounts', () => {
     });
     const failed = { step: 'failed', failure: { code: 'VENUE_REJECTED' } };
     expect(cell.all('transfer_report')).toMatchObject([failed]);
-  });
-});
-
-describe('requests from gateways', () => {
-  it('linking a venue opens an account, and linking again changes nothing', async () => {
-    const user = randomUUID();
-    const link = { op: 'link_venue', request_id: 'r', user_id: user, venue: 'venue_b' } as const;
-    expect(await executor.link.handle(link)).toMatchObject({ status: 200 });
-    expect(await executor.link.handle(link)).toMatchObject({ status: 200 });
-    const [first, second] = cell.all('link_account');
-    expect(first).toMatchObject({ user_id: user, venue: 'venue_b' });
-    expect(second?.account).toBe(first?.account);
-    const balances = { op: 'account_balances', request_id: 'r', user_id: user, venue: 'venue_b' } as const;
-    const { status, body } = await executor.link.handle(balances);
-    expect([status, fromWire(body)]).toMatchObject([200, { cash: [{ asset: 'USD' }, { asset: 'USD' }] }]);
-  });
-
-  it('credentials that the venue refuses are refused, and the stored ones stay', async () => {
-    const { user, client } = await trader();
-    const other = await practice.account('0');
-    const link = { op: 'link_venue', request_id: 'r', user_id: user, venue: 'venue_b' } as const;
-    for (const private_key_pem of [other.keys.private_key_pem, 'no key']) {
-      const credentials = { key_id: client.keys.key_id, private_key_pem };
-      expect((await executor.link.handle({ ...link, credentials })).status).toBe(400);
-    }
-    expect(cell.all('link_account')).toEqual([]);
-    expect(await submit(submission(user, await practice.market()))).toMatchObject({ what: 'placed' });
-    const { key_id, private_key_pem } = other.keys;
-    const { status } = await executor.link.handle({ ...link, credentials: { key_id, private_key_pem } });
-    expect(status).toBe(200);
-  });
-
-  it('credentials whose link the cell refuses are not stored', async () => {
-    const { user } = await trader();
-    const { key_id, private_key_pem } = (await practice.account('0')).keys;
-    const link = { op: 'link_venue', request_id: 'r', user_id: user, venue: 'venue_b' } as const;
-    const before = await ring.accountOf(user);
-    for (const [status, expected] of [
-      [400, 400],
-      [503, 503],
-    ] as const) {
-      cell.linkStatus = status;
-      const reply = await executor.link.handle({ ...link, credentials: { key_id, private_key_pem } });
-      expect([reply.status, await ring.accountOf(user)]).toEqual([expected, before]);
-    }
-  });
-
-  it('nothing is sent with the key of another account than the linked one', async () => {
-    const [{ user, client }, market] = [await trader(), await practice.market()];
-    const terms = submission(user, market);
-    const task = { kind: 'submit', user_id: user, venue: 'venue_b', terms, attempt: 1 } as const;
-    const { report } = await cell.give({ ...task, account: 'another' });
-    expect(report).toMatchObject({ what: 'not-sent', failure: { code: 'EXCHANGE_NOT_LINKED' } });
-    expect(await ordersIn(market)).toEqual([]);
-    expect((await cell.give({ ...task, account: client.account })).report).toMatchObject({ what: 'placed' });
-  });
-
-  it('a user without a key is not linked', async () => {
-    const user_id = randomUUID();
-    const balances = { op: 'account_balances', request_id: 'r', user_id, venue: 'venue_b' } as const;
-    expect((await executor.link.handle(balances)).status).toBe(409);
   });
 });
 
