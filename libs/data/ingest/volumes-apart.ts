@@ -45,6 +45,8 @@ export class VolumesApart {
       if (known === undefined) {
         this.markets.set(id, { ours: undefined, theirs: volume, earlier: undefined });
       } else {
+        // The venue has taken a trade back.
+        if (volume < known.theirs) known.earlier = undefined;
         known.ours = sums.get(id) ?? 0n;
         known.theirs = volume;
       }
