@@ -4,23 +4,26 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const TABLES = ['shards', 'records', 'snapshots', 'sealed', 'home', 'witness', 'restored', 'accepted'];
 
 /**
- * Grants are per table. This policy adds which family a login may write: the names of the roles begin with the database's name.
+ * Grants are per table. This policy adds the families whose rows a login may read and write: the names of the roles begin with the
+ * database's name. Other roles have all families. As a subquery it is evaluated once per statement, not per row.
  */
 const OWN = `
-  case current_user::text
-    when current_database() || '_owner' then family = 'auction'
-    when current_database() || '_cell' then family = 'execution'
-    when current_database() || '_ingest' then family = 'data'
-    else true
-  end`;
+  family = any ((select case current_user::text
+    when current_database() || '_owner' then array['auction']
+    when current_database() || '_settler' then array['auction']
+    when current_database() || '_cell' then array['execution']
+    when current_database() || '_ingest' then array['data']
+    when current_database() || '_gateway' then array['auction', 'execution']
+    when current_database() || '_projector' then array['auction', 'execution']
+    else array['auction', 'execution', 'data']
+  end)::text[])`;
 
-/** A process that may read one journal may read all. It writes, moves and removes only rows of its own family. */
+/** A login reads, writes, moves and removes only rows of its own families. */
 export class OwnFamily1790000110000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     for (const table of TABLES) {
       await runner.query(`
         alter table journal.${table} enable row level security;
-        create policy all_read on journal.${table} for select using (true);
         create policy own_family on journal.${table} using (${OWN}) with check (${OWN})`);
     }
   }
@@ -29,7 +32,6 @@ export class OwnFamily1790000110000 implements MigrationInterface {
     for (const table of TABLES) {
       await runner.query(`
         alter table journal.${table} disable row level security;
-        drop policy all_read on journal.${table};
         drop policy own_family on journal.${table}`);
     }
   }

@@ -7,6 +7,7 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { REFUSED, RoleLogins } from '#libs/testing/database/role-logins.js';
 import { urlAs } from './database-roles.js';
+import { GRANTS } from './grants.js';
 
 const DENIED = '42501';
 const END = 'set constraints all immediate';
@@ -139,12 +140,16 @@ describe('journals, with the logins of cells, owners and ingest', () => {
     `delete from journal.snapshots`,
     `delete from journal.restored`,
   ];
+  const WITH_FAMILY = Object.keys(GRANTS).filter(
+    (table) => table.startsWith('journal.') && !/\.(life|histories)$/.test(table),
+  );
 
   beforeAll(async () => {
     const restored = `insert into journal.restored (family, shard, sequence, hash, taken_at)`;
     for (const family of ['auction', 'execution', 'data']) {
       for (const statement of added(family)) await logins.database.pool.query(statement);
       await logins.database.pool.query(`${restored} values ('${family}', 9, 1, ${HASH}, now())`);
+      await logins.database.pool.query(`insert into journal.home values ('${family}', 'c', 't')`);
     }
   });
 
@@ -176,20 +181,34 @@ describe('journals, with the logins of cells, owners and ingest', () => {
     },
   );
 
-  it.each(['cell', 'owner', 'ingest', 'gateway', 'projector'] as const)(
-    '%s reads the journals of all families',
-    async (role) => {
-      const client = await logins.connect(role, logins.passwords[role]);
-      try {
-        const { rows } = await client.query(
-          'select family from journal.records where shard = 9 order by family',
+  it.each([
+    ['owner', ['auction']],
+    ['settler', ['auction']],
+    ['cell', ['execution']],
+    ['ingest', ['data']],
+    ['gateway', ['auction', 'execution']],
+    ['projector', ['auction', 'execution']],
+    ['operations', ['auction', 'data', 'execution']],
+  ] as const)('%s reads rows of %j in all its tables, and of no other family', async (role, families) => {
+    const readable = WITH_FAMILY.filter((table) => GRANTS[table]?.[role]?.includes('select'));
+    expect(readable).not.toEqual([]);
+    const client = await logins.connect(role, logins.passwords[role]);
+    try {
+      for (const table of readable) {
+        const { rows } = await client.query<{ family: string }>(
+          `select family from ${table} order by family`,
         );
-        expect(rows).toEqual([{ family: 'auction' }, { family: 'data' }, { family: 'execution' }]);
-      } finally {
-        await client.end();
+        expect([table, rows.map(({ family }) => family)]).toEqual([table, families]);
       }
-    },
-  );
+    } finally {
+      await client.end();
+    }
+  });
+
+  it.each(['data', 'signer'] as const)('%s reads no journal', async (role) => {
+    for (const table of WITH_FAMILY)
+      expect([table, await logins.attempt(role, `select family from ${table}`)]).toEqual([table, DENIED]);
+  });
 
   it('a cell cannot write the histories of auctions', async () => {
     const history = `insert into journal.histories values (gen_random_uuid(), 0, '{1}')`;
