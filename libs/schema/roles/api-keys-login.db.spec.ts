@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ApiKeyFeed } from '#libs/identity/api-keys/api-key-feed.js';
 import type { IssuedKey } from '#libs/identity/api-keys/api-key-service.js';
 import {
   enterTrader,
@@ -10,6 +12,9 @@ import {
   type KeyGateway,
 } from '#libs/identity/api-keys/api-keys.fixture.js';
 import type { NewUser } from '#libs/identity/accounts/enrol-users.js';
+import { IdentityFeed } from '#libs/identity/revocation/identity-feed.js';
+import { AUDIENCE, ISSUER, parseClaims, TOKEN_VERSION } from '#libs/identity/tokens/claims.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { REFUSED, RoleLogins } from '#libs/testing/database/role-logins.js';
 import { urlAs } from './database-roles.js';
@@ -109,5 +114,32 @@ describe('with the login of data', () => {
     `select * from identity.login_failures`,
   ])('callers are recognized, and none can be created or changed: %s', async (statement) => {
     expect(await logins.attempt('data', statement)).toBe(DENIED);
+  });
+
+  it('accounts are read without the hashes of their passwords', async () => {
+    const read = (columns: string): string => `select ${columns} from identity.users`;
+    expect(await logins.attempt('data', read('account_id, email, display_name, disabled'))).toBe('done');
+    for (const columns of ['password_hash', 'email_key', '*'])
+      expect([columns, await logins.attempt('data', read(columns))]).toEqual([columns, DENIED]);
+  });
+
+  it('sessions and API keys are recognized', async () => {
+    const url = urlAs(logins.database.url, 'data', logins.passwords.data);
+    const pool = openPool(url, { applicationName: 'data-login', max: 1 });
+    try {
+      const feed = new IdentityFeed(pool, []);
+      const { accountId } = trader;
+      const ids = { sub: accountId, sid: randomUUID(), jti: randomUUID() };
+      const claims = parseClaims({ ...ids, iss: ISSUER, aud: AUDIENCE, ver: TOKEN_VERSION, iat: 0, exp: 60 });
+      expect(await feed.userOf(accountId)).toMatchObject({ accountId });
+      expect(await feed.stateOf(claims!)).toMatchObject({ accountId });
+      expect(await feed.standingOf(claims!)).toMatchObject({ is_active: true });
+      const changed = await feed.accountsChangedSince(0);
+      expect(changed.map((change) => change.accountId)).toContain(accountId);
+      const { client_id } = revoked.triple;
+      expect(await new ApiKeyFeed(pool).keyOf(client_id)).toMatchObject({ client_id, is_revoked: true });
+    } finally {
+      await pool.end();
+    }
   });
 });

@@ -10,7 +10,13 @@ export type DatabaseRole = (typeof DATABASE_ROLES)[number];
  * database assigns, unless a release that may still run writes it; then a trigger assigns it.
  */
 export type Privilege =
-  'select' | 'insert' | `insert (${string})` | 'update' | `update (${string})` | 'delete';
+  | 'select'
+  | `select (${string})`
+  | 'insert'
+  | `insert (${string})`
+  | 'update'
+  | `update (${string})`
+  | 'delete';
 
 export type TableGrants = Readonly<Partial<Record<DatabaseRole, readonly Privilege[]>>>;
 
@@ -31,7 +37,11 @@ const OF_CELLS: TableGrants = { gateway: READ, projector: ALL, operations: READ 
  */
 export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'identity.version': { gateway: READ, data: READ, operations: READ },
-  'identity.users': { gateway: READ, data: READ, operations: UPSERT },
+  'identity.users': {
+    gateway: READ,
+    data: ['select (account_id, email, display_name, disabled)'],
+    operations: UPSERT,
+  },
   'identity.enrolments': { gateway: READ, data: READ, operations: ALL },
   'identity.account_changes': { gateway: READ, data: READ },
   'identity.sessions': {
