@@ -226,9 +226,13 @@ class SubscriptionCheck {
   constructor(private readonly world: World) {}
 
   hear(frame: Frame): void {
-    if (frame.type === 'resync') return;
     if (frame.type === 'snapshot') this.begin(frame);
     else this.goOn(frame);
+  }
+
+  /** A snapshot that was cut off is sent again from its beginning. */
+  resync(): void {
+    this.isSnapshotOpen = false;
   }
 
   private begin({ seq, orders = [], more }: Frame): void {
@@ -394,7 +398,8 @@ class Client {
     if (id === undefined) return;
     const known = this.heard.get(id) ?? new SubscriptionCheck(this.world);
     this.heard.set(id, known);
-    if (frame.seq !== undefined) known.hear(frame);
+    if (type === 'resync') known.resync();
+    else if (frame.seq !== undefined) known.hear(frame);
   }
 }
 
