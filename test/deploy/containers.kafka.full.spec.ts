@@ -15,7 +15,9 @@ jest.setTimeout(180_000);
 
 const READY_WITHIN_MS = 60_000;
 const TOKEN = 'metrics-token-of-compose-0123456789abcdef';
-const PASSWORDS = ['OWNER', 'GATEWAY', 'PROJECTOR', 'SETTLER', 'CELL', 'SIGNER', 'OPERATIONS'];
+const PASSWORDS = [
+  ...['OWNER', 'GATEWAY', 'PROJECTOR', 'SETTLER', 'CELL', 'SIGNER', 'DATA', 'INGEST', 'OPERATIONS'],
+];
 const OPERATOR = { OPS_EMAIL: 'ops@house.example', OPS_PASSWORD: 'a-password-of-some-length' };
 const KEYS = [
   'ID_KEY',
@@ -38,7 +40,13 @@ const { services } = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), '
 /** Long-running services, in the order of the file. */
 const lasting = Object.entries(services).filter(([, { environment }]) => environment?.INSTANCE !== undefined);
 
-const PUBLIC = ['gateway-0', 'gateway-1', 'execution-0', 'execution-1'];
+const PUBLIC: readonly (readonly [name: string, setting: string])[] = [
+  ...[0, 1].map((number) => [`gateway-${number}`, 'PORT'] as const),
+  ...[0, 1].map((number) => [`execution-${number}`, 'EXECUTION_PORT'] as const),
+  ...[0, 1].flatMap((number) =>
+    ['DATA_PORT', 'MD_PORT', 'STREAM_PORT'].map((setting) => [`data-${number}`, setting] as const),
+  ),
+];
 
 /**
  * Every process of docker-compose.yml, with the command and environment that it names; addresses and paths are
@@ -64,10 +72,10 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     ),
   });
   const publicPlace = (name: string): Record<string, string> => {
-    const port = publicPorts[PUBLIC.indexOf(name)];
-    if (port === undefined) return {};
-    const setting = name.startsWith('execution') ? 'EXECUTION_PORT' : 'PORT';
-    return { [setting]: String(port), LISTEN_HOST: '127.0.0.1' };
+    const own = PUBLIC.flatMap(([of, setting], index) =>
+      of === name ? [[setting, String(publicPorts[index])] as const] : [],
+    );
+    return own.length === 0 ? {} : { ...Object.fromEntries(own), LISTEN_HOST: '127.0.0.1' };
   };
   const machineOf = (name: string): Machine => ({
     given: given(),
