@@ -23,7 +23,7 @@ it('says clearly that the Kafka suites were skipped', async () => {
   const { code, said } = await suites({ REQUIRE_KAFKA: 'false' });
   expect([code, said]).toEqual([
     0,
-    expect.stringContaining('!!! three brokers: skipped, for there is no Kafka'),
+    expect.stringContaining('!!! three brokers: skipped, because there is no Kafka'),
   ]);
 });
 

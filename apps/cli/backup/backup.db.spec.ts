@@ -291,7 +291,7 @@ it('a restore from a folder without a backup makes no database', async () => {
 });
 
 describe('an interrupted restore', () => {
-  const TOLD = 'the beginning of a restore that has not come to its end';
+  const TOLD = 'the restore of this database is not finished';
 
   it('leaves a database that another restore refuses', async () => {
     await create();

@@ -243,11 +243,8 @@ class SubscriptionCheck {
     this.fillOf = undefined;
     for (const { order_id: id, version } of orders) {
       this.known.set(id, version);
-      this.expectRecord(
-        id,
-        version,
-        orders.find(({ order_id }) => order_id === id),
-      );
+      const record = orders.find(({ order_id }) => order_id === id);
+      this.expectRecord(id, version, record);
     }
     this.isSnapshotOpen = more === true;
   }

@@ -41,20 +41,20 @@ it('finds evidence without any balance', async () => {
   const change = `update risk.evidence set asset = $2 where resource = 'OUTCOME_TOKEN' and asset = $1`;
   await database.pool.query(change, ['snow/YES', 'rain/YES']);
   const [violation] = await found();
-  expect(violation).toContain('told to be 0, and it is 300');
+  expect(violation).toContain('stated as 0, and it is 300');
   await database.pool.query(
     'insert into risk.evidence select account_id, venue, resource, $1, amount, settled, source_sequence, risk_valid_until, authority_valid_until from risk.evidence where asset = $2',
     ['snow/YES', 'rain/YES'],
   );
-  expect(await found()).toEqual([expect.stringContaining('told to be 300, and it is 0')]);
+  expect(await found()).toEqual([expect.stringContaining('stated as 300, and it is 0')]);
   await database.pool.query('delete from risk.evidence where asset = $1', ['rain/YES']);
 });
 
 it.each([
-  ['COLLATERAL', 'told to be 1001, and it is 1000'],
-  ['OUTCOME_TOKEN', 'told to be 301, and it is 300'],
-  ['VENUE_POSITION_LIMIT', 'told to be 201, and it is 200'],
-  ['SERVICE_EXPOSURE_LIMIT', 'told to be 9001, and it is 9000'],
+  ['COLLATERAL', 'stated as 1001, and it is 1000'],
+  ['OUTCOME_TOKEN', 'stated as 301, and it is 300'],
+  ['VENUE_POSITION_LIMIT', 'stated as 201, and it is 200'],
+  ['SERVICE_EXPOSURE_LIMIT', 'stated as 9001, and it is 9000'],
 ])('finds evidence of %s that exceeds the balance', async (resource, words) => {
   const change = 'update risk.evidence set amount = amount + $2 where resource = $1';
   await database.pool.query(change, [resource, 1]);
