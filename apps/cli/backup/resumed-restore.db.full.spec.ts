@@ -86,7 +86,7 @@ describe('a restore of rows that a later migration refuses', () => {
     rmSync(backup, { recursive: true });
     expect(await fault(resume, env)).toEqual([65, expect.stringMatching(NAMED)]);
     const start = await runTool('apps/cli/main.js migrate', [], env);
-    expect([start.code, start.output]).toEqual([65, expect.stringContaining('restore --resume goes on')]);
+    expect([start.code, start.output]).toEqual([65, expect.stringContaining('restore --resume finishes it')]);
     expect(await isHere()).toBe(true);
 
     const found = await runbookOutput();

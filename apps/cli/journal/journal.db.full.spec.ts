@@ -404,8 +404,8 @@ it.each([
   ['dump --type QUOTE_SUBMITED', 64, '--type is one of AUCTION_OPENED, QUOTE_SUBMITTED, QUOTE_REVISED,'],
   ['dump --type toString', 64, '--type is one of'],
   ['dump --from 0', 64, 'sequences are numbers from 1 on'],
-  ['copy --from kafka', 64, 'copy wants'],
-  ['copy --from kafka --to kafka', 64, 'copy wants'],
+  ['copy --from kafka', 64, 'copy needs'],
+  ['copy --from kafka --to kafka', 64, 'copy needs'],
   ['verify --store kafka', 78, 'KAFKA_BROKERS is not set'],
 ])('npm run journal -- %s: exit code %d, %s', async (args, code, message) => {
   expect(await journal(args)).toMatchObject({ code, errors: expect.stringContaining(message) });

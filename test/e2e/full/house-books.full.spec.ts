@@ -202,7 +202,11 @@ describe('a cluster without a seed', () => {
       64,
       'whole number',
     ],
-    [`open --account ${HOUSE} --venue ${VENUE} --amount-atoms 9007199254740991 --reference r`, 1, 'sums'],
+    [
+      `open --account ${HOUSE} --venue ${VENUE} --amount-atoms 9007199254740991 --reference r`,
+      1,
+      'largest sum',
+    ],
     [
       `open --account ${HOUSE} --venue venue_x --amount-atoms 1 --reference r`,
       1,

@@ -172,7 +172,7 @@ describe('the terminal', () => {
     const halt = await tells<HaltJson>(venue);
     expect(halt).toMatchObject({ scope: 'VENUE', target: 'venue_d', what: ['QUOTE'], reason: 'no prices' });
     // The same halt again is not a second one.
-    expect(await says(venue)).toBe(`halt ${halt.halt_id} stands: no quotes for venue venue_d\n`);
+    expect(await says(venue)).toBe(`halt ${halt.halt_id} is active: no quotes for venue venue_d\n`);
     const listed = (await says('halts')).split('\n')[1];
     expect(listed).toMatch(new RegExp(`^${halt.halt_id} {2}VENUE {2}venue_d {2}QUOTE .* no prices$`));
     expect(await says(`halt lift ${halt.halt_id}`)).toBe(`halt ${halt.halt_id} is lifted\n`);
@@ -262,7 +262,7 @@ describe('in one line, and with the matching exit code, it reports', () => {
       'shards --url http://user:secret@127.0.0.1:1',
       (env) => env,
       64,
-      /--url must name no user/,
+      /--url must not hold a user/,
     ],
     [
       "that a URL has more than the gateway's address",
@@ -299,7 +299,7 @@ describe('in one line, and with the matching exit code, it reports', () => {
       'halt impose --scope all --reason x',
       (env) => env,
       64,
-      /--scope knows global, venue, market, principal, and not "all"/,
+      /--scope must be one of global, venue, market, principal, not "all"/,
     ],
   ];
   it.each(table)('%s', async (_what, args, env, code, said) => {
