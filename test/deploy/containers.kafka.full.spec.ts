@@ -27,6 +27,7 @@ const KEYS = [
   'AUDIT_SIGNING_KEY',
   'API_KEY_SECRET',
   'SIGNER_KEY',
+  'ADMIN_SECRETS',
 ];
 /** No venue answers there: nothing is traded here. */
 const VENUES = { VENUE_B_URL: 'http://127.0.0.1:9/trade-api/v2', VENUE_E_URL: 'http://127.0.0.1:9' };
